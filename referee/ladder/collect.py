@@ -1,5 +1,7 @@
 """Hands in the bots of a class from a file: folders, archives, and git repositories at a branch or tag.
 
+key = "deploy_key"               # private key for ssh, without a passphrase; from the file's folder
+
 [[bots]]
 owner = "ann"                    # the account; it is made if it is not there
 path = "hand-ins/ann"            # a folder with a bot, or a zip or tar.gz file; from the file's folder
@@ -16,9 +18,11 @@ games = ["shibuya"]              # the only games it plays; default: all of bot.
 import io
 import os
 import re
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -43,6 +47,7 @@ from referee.tournament.reading import TomlFile, show
 _KEYS = ("owner", "path", "git", "ref", "folder", "name", "games")
 _MOST_BOTS = 10_000
 _PIECE_BYTES = 1 << 20
+_KEY, _KNOWN_HOSTS = "key", "known_hosts"
 
 CLONE_S = 300.0
 CLONE_MIB = 1024
@@ -56,7 +61,8 @@ _SSH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where one bot is. Either `path`, absolute, or `git` is set; `line` is where the file says so."""
+    """Where one bot is. Either `path`, absolute, or `git` is set; `line` is where the file says so. `key` is the
+    private key that git signs in with over ssh."""
 
     owner: str
     line: int | None
@@ -66,6 +72,7 @@ class Source:
     folder: str = ""
     name: str = ""
     games: tuple[str, ...] = ()
+    key: Path | None = None
 
     def __str__(self) -> str:
         return self.git or str(self.path)
@@ -89,16 +96,36 @@ class Collected:
 def load_sources(path: Path) -> list[Source]:
     """The bots in the file. ConfigError for a file that says what makes no sense, before anything is fetched."""
     file = TomlFile(path, kind="file of hand-ins")
-    file.check_keys((), file.values, ("bots",))
+    file.check_keys((), file.values, ("key", "bots"))
+    key = _key(file)
     listed = file.values.get("bots")
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
     if len(listed) > _MOST_BOTS:
         file.fail(("bots",), f"there are {len(listed)} bots", f"name at most {_MOST_BOTS} in a file")
-    return [_source(file, place, given) for place, given in enumerate(listed)]
+    return [_source(file, place, given, key) for place, given in enumerate(listed)]
 
 
-def _source(file: TomlFile, place: int, given: dict[str, Any]) -> Source:
+def _key(file: TomlFile) -> Path | None:
+    """The file's private key for ssh. ConfigError for one that cannot be read, or that others can read."""
+    text = file.text_at("key", example='key = "deploy_key"')
+    if not text:
+        return None
+    if "\0" in text:
+        file.fail(("key",), "'key' has a zero byte in it", "remove it")
+    path = (file.path.parent / text).absolute()
+    try:
+        path.read_bytes()
+        mode = path.stat().st_mode
+    except OSError as error:
+        file.fail(("key",), f"'key': {path}: cannot be read ({error.strerror})", "correct the path, or its rights")
+    if mode & 0o077:
+        step = f"make it yours alone: chmod 600 {shlex.quote(str(path))}"
+        file.fail(("key",), f"'key': {path}: others can read this key", step)
+    return path
+
+
+def _source(file: TomlFile, place: int, given: dict[str, Any], key: Path | None) -> Source:
     here = ("bots", place)
     file.check_keys(here, given, _KEYS)
 
@@ -133,7 +160,7 @@ def _source(file: TomlFile, place: int, given: dict[str, Any]) -> Source:
             (*here, "games"), f"'games' must be a list of texts, not {show(games)}", 'such as games = ["shibuya"]'
         )
     where = (file.path.parent / path).absolute() if path else None
-    return Source(owner, file.line(*here), where, git, ref, folder, text("name"), tuple(games))
+    return Source(owner, file.line(*here), where, git, ref, folder, text("name"), tuple(games), key)
 
 
 def why_not(address: str) -> str:
@@ -228,12 +255,13 @@ class Collector:
         target, home = scratch / "work", scratch / "home"
         target.mkdir()
         home.mkdir(mode=0o700)
+        _give_ssh(home, source.key)
         printed: list[bytes] = []
         strict = self._profile == "strict"
         command = SupervisedCommand(
             (program, *clone_arguments(source, "clone")),
             target,
-            _environment(HOME if strict else str(home)),
+            _environment(HOME if strict else str(home), with_key=source.key is not None),
             CLONE_S,
             ProcessLimits(memory_bytes=_GIT_MEMORY_MIB << 20, processes=_GIT_PROCESSES, file_bytes=CLONE_MIB << 20),
             LaunchContext(Sandbox(self._profile, network=True, hidden=self._hidden), find()),
@@ -244,8 +272,10 @@ class Collector:
         ended = run_supervised(command, printed.append)
         if ended.code != 0:
             said = clean(b"".join(printed)[-4000:].decode(errors="replace")).strip().splitlines()
-            why = ended.why or f"git ended with {ended.code}{f': {one_line(said[-1], 300)}' if said else ''}"
+            why = ended.why or f"git ended with {ended.code}{f': {one_line(_cause(said), 300)}' if said else ''}"
             step = "check the address, and that the branch or tag is there and may be read without a password"
+            if not source.git.startswith("https:"):
+                step += ', or with the key of a line key = "..." at the top of the file'
             raise CollectError(f"{source.git} could not be fetched: {why}", step)
         if why := _too_large(target):
             raise CollectError(f"{source.git}: {why}", "ask its author to remove large files")
@@ -256,6 +286,28 @@ class Collector:
             raise CollectError(f"{source.git} has no folder '{source.folder}'", "correct 'folder'")
         remove_tree(target / "clone" / ".git")
         return folder
+
+
+_NO_CAUSE = ("fatal:", "Cloning into", "Warning: Permanently added", "Please make sure", "and the repository exists")
+"""How lines of git and ssh begin that do not say why it failed."""
+
+
+def _cause(said: list[str]) -> str:
+    """Of what git and ssh printed the line that says why it failed: that before ssh's end is announced, else the last
+    one."""
+    before = [line.strip() for line in said if line.strip() and not line.startswith(_NO_CAUSE)]
+    remote = any(line.startswith("fatal: Could not read from remote repository") for line in said)
+    return before[-1] if remote and before else said[-1].strip()
+
+
+def _give_ssh(home: Path, key: Path | None) -> None:
+    """What ssh needs in its home: the key, and the hosts that are known on this machine."""
+    if key is not None:
+        (home / _KEY).touch(mode=0o600)
+        (home / _KEY).write_bytes(key.read_bytes())
+    known = Path.home() / ".ssh" / "known_hosts"
+    with suppress(OSError):  # nobody has been there yet
+        (home / _KNOWN_HOSTS).write_bytes(known.read_bytes())
 
 
 def clone_arguments(source: Source, target: str) -> list[str]:
@@ -291,7 +343,7 @@ def clone_arguments(source: Source, target: str) -> list[str]:
     ]
 
 
-def _environment(home: str) -> dict[str, str]:
+def _environment(home: str, *, with_key: bool) -> dict[str, str]:
     """Of ours what a proxy and certificates need; nobody is asked for a password."""
     kept = {
         name: value
@@ -307,7 +359,13 @@ def _environment(home: str) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_LFS_SKIP_SMUDGE": "1",
-        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oStrictHostKeyChecking=accept-new",
+        "GIT_SSH_COMMAND": " ".join(
+            [
+                "ssh -F none -oBatchMode=yes -oStrictHostKeyChecking=accept-new",
+                shlex.quote(f"-oUserKnownHostsFile={home}/{_KNOWN_HOSTS}"),
+                *(["-oIdentitiesOnly=yes -i", shlex.quote(f"{home}/{_KEY}")] if with_key else []),
+            ]
+        ),
     }
 
 

@@ -149,7 +149,7 @@ def test_a_bot_that_runs_at_home_is_tried_and_plays_rated_matches_while_it_is_co
     began_s = time.monotonic()
     wait_for(lambda: has_played(served, "toy", "mine"), 60)
     assert time.monotonic() - began_s < 45
-    assert "connected; version 1 is active in toy" in home.said()
+    wait_for(lambda: "connected; version 1 is active in toy" in home.said(), 20)
     bot = bot_of(served)
     assert (bot["remote"], bot["connected"], bot["active"], bot["newest"]["label"]) == (True, True, 1, "1")
     steps = {step["name"]: step for step in bot["newest"]["steps"]}

@@ -1,10 +1,16 @@
 """Bots of a class from a file: folders, archives, and git repositories."""
 
+import getpass
+import os
 import shutil
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +20,7 @@ from referee.ladder import collect as module
 from referee.ladder.collect import Collected, Collector, Source, clone_arguments, load_sources, why_not
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.store import LadderStore
-from tests.referee.ladder.handing_in import archive, bot_files
+from tests.referee.ladder.handing_in import archive, bot_files, wait_for
 
 
 @pytest.fixture
@@ -193,3 +199,85 @@ def test_git_itself_refuses_what_is_not_on_a_server(tmp_path: Path) -> None:
         done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
         assert done.returncode != 0
         assert "not allowed" in done.stderr
+
+
+# Over ssh
+
+
+@pytest.fixture
+def ssh_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The address of a repository on a server of this machine, and the private key that it lets in."""
+    program = shutil.which("sshd", path=f"/usr/sbin{os.pathsep}{os.environ['PATH']}")
+    if program is None and "CROSSTOWN_REQUIRE_SSHD" not in os.environ:
+        pytest.skip("there is no sshd; to have it: apt install openssh-server")
+    assert program
+    for name in ("host", "deploy_key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
+    repository = write(tmp_path / "there", bot_files(name="cleo-bot"))
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=c", "-c", "user.email=c@x", "commit", "-qm", "one"]):
+        subprocess.run(["git", "-C", str(repository), *words], check=True)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    settings = {
+        "Port": port,
+        "ListenAddress": "127.0.0.1",
+        "HostKey": tmp_path / "host",
+        "AuthorizedKeysFile": tmp_path / "deploy_key.pub",
+        "PasswordAuthentication": "no",
+        "KbdInteractiveAuthentication": "no",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PermitRootLogin": "yes",
+        "PidFile": "none",
+    }
+    (tmp_path / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    if os.getuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    server = subprocess.Popen([program, "-D", "-f", str(tmp_path / "sshd_config")], stderr=subprocess.DEVNULL)
+    wait_for(lambda: is_listening(port))
+    yield f"ssh://{getpass.getuser()}@127.0.0.1:{port}{repository}", tmp_path / "deploy_key"
+    server.terminate()
+    server.wait()
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("profile", ["plain", pytest.param("strict", marks=pytest.mark.strict_sandbox)])
+def test_a_repository_is_fetched_over_ssh_with_the_key_of_the_file(
+    store: LadderStore, hand_ins: LadderHandIns, ssh_server: tuple[str, Path], tmp_path: Path, profile: Any
+) -> None:
+    address, key = ssh_server
+    file = tmp_path / "class.toml"
+    file.write_text(f'key = "deploy_key"\n[[bots]]\nowner = "cleo"\ngit = "{address}"\n')
+    (source,) = load_sources(file)
+    assert source.key == key
+    collector = Collector(store, hand_ins, profile)
+    (one,) = collector.collect([source])
+    assert version(one).bot == "cleo-bot"
+    if profile == "strict":  # without it there is no key of this user in its home
+        (one,) = collector.collect([replace(source, key=None)])
+        assert "Permission denied" in one.reason
+        assert "key = " in one.next_step
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('key = "gone"', "cannot be read"),
+        ('key = "open"', "others can read this key"),
+        ("key = 3", "'key' must be a text"),
+        ('key = "a\\u0000b"', "zero byte"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_refused_before_anything_is_fetched(tmp_path: Path, line: str, why: str) -> None:
+    (tmp_path / "open").write_text("a key")
+    (tmp_path / "open").chmod(0o644)
+    file = tmp_path / "class.toml"
+    file.write_text(f'{line}\n[[bots]]\nowner = "ann"\npath = "a"\n')
+    with pytest.raises(ConfigError, match=r"class\.toml") as caught:
+        load_sources(file)
+    assert why in str(caught.value)

@@ -602,7 +602,7 @@ def test_what_a_remote_bot_says_in_hello_is_its_version(store: LadderStore, cloc
     assert (version.number, version.label, version.status) == (1, "1", "received")
     qualify(store, "afar", 1, "toy")
     (bot,) = store.active("toy")
-    assert (bot.remote, bot.label, bot.content) == (True, "1", "")
+    assert (bot.remote, bot.content) == (True, "")
     store.has_connected("afar", "2", [])
     qualify(store, "afar", 2, "toy")
     assert playing(store, "toy") == [("afar", 2)]

@@ -585,8 +585,8 @@ async def test_a_bot_whose_token_is_revoked_in_mid_match_loses_it(room: Any) -> 
     stream = await hall.stream().hello("c" * 32, version="1")
     ada, _ = await hall.come(ADA)
     match = hall.begin(who=(cyd, ADA))
-    await stream.hear_until("decide")
     other = asyncio.create_task(ada.play())
+    await stream.hear_until("decide")
     hall.table.expect("Cyd", invited("d" * 32))
     result, _ = await match
     assert (result.faults[0].reason, result.ranking) == (R.DISCONNECTED, (2, 1))
