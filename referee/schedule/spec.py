@@ -268,7 +268,10 @@ class MatchSpec:
 
     def to_json(self) -> str:
         """One line of JSON, the same for equal specifications."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        values = asdict(self)
+        if self.adjudication == Adjudication():
+            del values["adjudication"]
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> "MatchSpec":
