@@ -1,7 +1,7 @@
 """Rounds of a Swiss or knockout as tables of bots, drawn from who met whom and what came of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from leaderboard.records import MatchRow
@@ -23,10 +23,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One table of a round: its members by points, and its matches in the order of the schedule, none for a bye."""
+    """One table of a round: its members by points, and its matches in the order of the schedule, none for a bye.
+    `size` is how many ties of the first round lead to it, by way of others."""
 
     members: Sequence[Member]
     matches: Sequence[MatchRow] = ()
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +94,9 @@ def _in_bracket(ties: Mapping[int, Sequence[Tie]]) -> Iterator[Round]:
         made.append(Round(number, groups))
         order = [tie for group in groups for tie in group]
         after = {one.entry_id: place for place, tie in enumerate(order) for one in tie.members}
-    return reversed(made)
+    sizes: list[int] = []
+    for round_ in reversed(made):
+        of_tie = iter(sizes)
+        groups = [[replace(tie, size=next(of_tie, 1)) for tie in group] for group in round_.groups]
+        sizes = [sum(tie.size for tie in group) for group in groups]
+        yield replace(round_, groups=groups)

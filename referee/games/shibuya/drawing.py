@@ -74,7 +74,7 @@ def _team(seen: Observation, team: int, look: Look) -> str:
     seats = range(team, setting.players, 2)
     names = [f"{seat} {seat_name(look, seat, SEAT_NAMES[setting.players][seat])}" for seat in seats]
     shown = "".join(
-        text(36 + 150 / len(names) * place, 18, name, size=12, css="ink b", width=150 / len(names) - 6)
+        text(36 + 142 / len(names) * place, 18, name, size=12, css="ink b", width=142 / len(names) - 6)
         for place, name in enumerate(names)
     )
     goals = sum(seen.goals[team])
@@ -84,7 +84,7 @@ def _team(seen: Observation, team: int, look: Look) -> str:
         rect(4, 0, WIDTH - 8, 27, "panel", radius=5)
         + pedestrian(20, 13.5, team, TEAM_LETTERS[team])
         + shown
-        + text(192, 18, counts, size=10.5, css="ink")
+        + text(180, 18, counts, size=10, css="ink")
         + text(WIDTH - 10, 18, f"{goals} of {setting.goals_to_win} in goal{left}", size=12, css="ink b e")
     )
 

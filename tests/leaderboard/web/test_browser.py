@@ -96,6 +96,30 @@ def test_a_run_that_goes_on_renews_itself(start: Callable[..., Any], show: Calla
     page.wait_for_selector("thead button")
 
 
+def test_the_front_page_renews_its_boards_and_leaves_the_focus_where_it_is(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    match = start("m1", game="shibuya")
+    match.step()
+    page = show("/").page
+    page.locator("main a:text-is('Shibuya')").focus()
+    page.evaluate("window.before = document.activeElement")
+    match.step()
+    page.wait_for_function("() => !window.before.isConnected")
+    assert page.evaluate("document.activeElement.textContent") == "Shibuya"
+
+
+def test_a_list_that_renews_itself_keeps_its_filter(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    for place in range(12):
+        start(f"m{place}", place=place).play().close(ranking=(1, 2))
+    page = show("/runs/cup/matches", ready=".filter").page
+    page.get_by_label("Filter").fill("match 12")
+    start("m12", place=12).play().close(ranking=(1, 2))
+    page.wait_for_selector("main p:text-is('13 matches, the last first.')")
+    assert page.get_by_label("Filter").input_value() == "match 12"
+    assert page.locator("[aria-label=Matches] tbody tr:visible").count() == 1
+
+
 def test_the_leaderboard_sorts_by_a_heading_and_leads_to_a_bot(
     start: Callable[..., Any], show: Callable[..., Any]
 ) -> None:

@@ -257,7 +257,7 @@ async def test_the_events_of_a_run_end_with_its_folder(runs: Path, start: Callab
     start("m1").play().close()
     app = make_app(runs, facts)
     run = RunFolder(runs / "cup")
-    events = run_changes(run, app.state.tables)
+    events = run_changes(run, app.state.tables, app.state.looks)
     assert "changed" in await anext(events)
     shutil.rmtree(run.path)
     assert [event async for event in events] in ([], ['data: {"changed": 1}\n\n'])
