@@ -1,60 +1,129 @@
-"""Results between the bots of two owners that their ratings make improbable: one person may have both accounts."""
+"""Results between the bots of two owners that fit neither's other results: one person may have both accounts.
+
+The bots of two owners are judged by what they did against everybody else. A rating that has the results in question in
+it would explain them.
+"""
 
 import math
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
 from statistics import NormalDist
-from typing import Final
+from typing import Final, TypeAlias
 
-from leaderboard.ratings.skill import BETA
+from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill
+from leaderboard.records import MatchRow
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.people import Suspicion
 from leaderboard.web.tables import RunTables
 
 LEAST_MATCHES: Final = 8
 DEVIATIONS: Final = 4.0
-"""So far from what the ratings expect that honest owners get there once in 30,000 pairs."""
+"""So far from what is expected honest owners get once in 15,000 pairs."""
 
-MOST: Final = 50
+_WORTH_A_LOOK: Final = 1.5
+_MOST: Final = 50
+_NORMAL: Final = NormalDist()
+
+Pair: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """What an entry got against another one in one match. `pool` is the number of players."""
+
+    entry: str
+    other: str
+    pool: tuple[str, int]
+    points: float
 
 
 def improbable_results(division: str, tables: RunTables, entries: Mapping[str, Entry]) -> list[Suspicion]:
-    """The most improbable first. Each pair of seats of a match counts for itself."""
+    """The most improbable first. Each pair of seats of a match counts for itself; house bots are nobody's."""
     skills = {
-        (row.game, row.players, row.entry_id): (row.mu, row.sigma)
+        (row.game, row.players, row.entry_id): Skill(row.mu, row.sigma)
         for row in tables.table
         if row.mu is not None and row.sigma is not None
     }
-    sums: dict[tuple[str, str], list[float]] = {}
-    bots: dict[tuple[str, str], set[str]] = {}
-    for row in tables.counted.rows:
-        for one, other in combinations(row.seats, 2):
-            first, second = entries.get(one.entry_id), entries.get(other.entry_id)
-            if first is None or second is None or first.house or second.house or first.owner == second.owner:
-                continue
-            mine = skills.get((row.game, len(row.seats), one.entry_id))
-            theirs = skills.get((row.game, len(row.seats), other.entry_id))
-            if mine is None or theirs is None or one.team == other.team:
-                continue
-            points = 1.0 if one.rank < other.rank else 0.5 if one.rank == other.rank else 0.0
-            gap = (mine[0] - theirs[0]) / math.sqrt(2 * BETA**2 + mine[1] ** 2 + theirs[1] ** 2)
-            expected = NormalDist().cdf(gap)
-            pair = (first.owner, second.owner)
-            if pair[0] > pair[1]:
-                pair, points, expected = pair[::-1], 1 - points, 1 - expected
-            found = sums.setdefault(pair, [0.0, 0.0, 0.0, 0.0])
-            found[0] += 1
-            found[1] += points
-            found[2] += expected
-            found[3] += expected * (1 - expected)
-            bots.setdefault(pair, set()).update((first.bot, second.bot))
+    of_entry: dict[str, list[_Meeting]] = {}
+    of_pair: dict[Pair, list[_Meeting]] = {}
+    for meeting in _meetings(tables.counted.rows):
+        if (*meeting.pool, meeting.other) not in skills or (*meeting.pool, meeting.entry) not in skills:
+            continue
+        of_entry.setdefault(meeting.entry, []).append(meeting)
+        one, other = entries.get(meeting.entry), entries.get(meeting.other)
+        if one is not None and other is not None and one.owner and other.owner and one.owner < other.owner:
+            of_pair.setdefault((one.owner, other.owner), []).append(meeting)
     made = []
-    for pair, (matches, points, expected, variance) in sums.items():
-        deviations = abs(points - expected) / math.sqrt(max(variance, 1e-9))
-        if matches >= LEAST_MATCHES and deviations >= DEVIATIONS:
+    for pair, found in of_pair.items():
+        if len(found) < LEAST_MATCHES or _deviations(found, skills)[0] < _WORTH_A_LOOK:
+            continue
+        own: dict[tuple[str, int, str], Skill] = {}
+        for game, players, entry in {(*m.pool, name) for m in found for name in (m.entry, m.other)}:
+            against = pair[1] if entries[entry].owner == pair[0] else pair[0]
+            rest = [
+                meeting
+                for meeting in of_entry[entry]
+                if meeting.pool == (game, players)
+                and (meeting.other not in entries or entries[meeting.other].owner != against)
+            ]
+            own[game, players, entry] = _strength(rest, skills)
+        deviations, points, expected = _deviations(found, own)
+        if deviations >= DEVIATIONS:
+            bots = {entries[name].bot for meeting in found for name in (meeting.entry, meeting.other)}
             what = (
-                f"in {division}, the bots of {pair[0]} got {points:g} of {matches:g} points against those of {pair[1]};"
-                f" their ratings let expect {expected:.1f}"
+                f"in {division}, the bots of {pair[0]} got {points:g} of {len(found)} points against those of"
+                f" {pair[1]}, where their results against others let expect {expected:.1f}"
             )
-            made.append((deviations, Suspicion(what, pair, tuple(sorted(bots[pair])))))
-    return [found for _, found in sorted(made, key=lambda one: -one[0])[:MOST]]
+            made.append((deviations, Suspicion(what, pair, tuple(sorted(bots)))))
+    return [found for _, found in sorted(made, key=lambda one: -one[0])[:_MOST]]
+
+
+def _meetings(rows: Iterable[MatchRow]) -> Iterator[_Meeting]:
+    """Each pair of seats, from both sides."""
+    for row in rows:
+        for one, other in permutations(row.seats, 2):
+            if one.team != other.team and one.entry_id != other.entry_id:
+                points = 1.0 if one.rank < other.rank else 0.5 if one.rank == other.rank else 0.0
+                yield _Meeting(one.entry_id, other.entry_id, (row.game, len(row.seats)), points)
+
+
+def _deviations(found: list[_Meeting], skills: Mapping[tuple[str, int, str], Skill]) -> tuple[float, float, float]:
+    """How many standard deviations the points are from those expected; the points, and what was expected."""
+    points = expected = variance = 0.0
+    slopes: dict[tuple[str, int, str], float] = {}
+    for meeting in found:
+        one, other = (*meeting.pool, meeting.entry), (*meeting.pool, meeting.other)
+        gap = (skills[one].mu - skills[other].mu) / math.sqrt(2 * BETA**2)
+        chance = _NORMAL.cdf(gap)
+        points += meeting.points
+        expected += chance
+        variance += chance * (1 - chance)
+        slope = _NORMAL.pdf(gap) / math.sqrt(2 * BETA**2)
+        slopes[one] = slopes.get(one, 0.0) + slope
+        slopes[other] = slopes.get(other, 0.0) + slope
+    variance += sum((slope * skills[key].sigma) ** 2 for key, slope in slopes.items())
+    return abs(points - expected) / math.sqrt(max(variance, 1e-9)), points, expected
+
+
+def _strength(found: list[_Meeting], skills: Mapping[tuple[str, int, str], Skill]) -> Skill:
+    """How strong an entry is by these results against opponents whose skills are known: where they are most probable,
+    and the width there."""
+    others = [skills[(*meeting.pool, meeting.other)] for meeting in found]
+    spreads = [math.sqrt(2 * BETA**2 + other.sigma**2) for other in others]
+
+    def slope(mu: float) -> float:
+        total = (MU - mu) / SIGMA**2
+        for meeting, other, spread in zip(found, others, spreads, strict=True):
+            gap = (mu - other.mu) / spread
+            chance = min(max(_NORMAL.cdf(gap), 1e-12), 1 - 1e-12)
+            total += _NORMAL.pdf(gap) / spread * (meeting.points / chance - (1 - meeting.points) / (1 - chance))
+        return total
+
+    low, high = MU - 8 * SIGMA, MU + 8 * SIGMA
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    step = SIGMA / 100
+    curvature = (slope(low - step) - slope(low + step)) / (2 * step)
+    return Skill(low, 1 / math.sqrt(max(curvature, 1 / SIGMA**2)))

@@ -216,6 +216,11 @@ class ProviderConfig:
     secret: str = field(repr=False)
     api: str = ""
 
+    @property
+    def issuer(self) -> str:
+        """Whose subjects its subjects are."""
+        return self.server if self.kind == "oidc" else f"github:{self.server}"
+
 
 @dataclass(frozen=True, slots=True)
 class AccountsConfig:

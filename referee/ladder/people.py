@@ -145,7 +145,7 @@ class LadderPeople:
                 Refusal.UNAUTHENTICATED, f"{client.config.title} did not sign you in", "sign in again, or another way"
             )
         subject = client.subject(back, code, begun["verifier"], begun["nonce"])
-        issuer = client.config.server
+        issuer = client.config.issuer
 
         def settle(db: Database) -> Returned | sqlite3.Row:
             known = find(
@@ -233,7 +233,7 @@ class LadderPeople:
         return self._clients[provider]
 
     def _title(self, issuer: str) -> str:
-        titles = {config.server: config.title for config in self._providers.values()}
+        titles = {config.issuer: config.title for config in self._providers.values()}
         return titles.get(issuer, issuer)
 
     # One's own account

@@ -129,7 +129,7 @@ CREATE INDEX bots_seen_as ON bots (seen_as);
 ALTER TABLE versions ADD COLUMN code TEXT NOT NULL DEFAULT '';    -- hash of the files without bot.toml
 CREATE INDEX versions_code ON versions (code);
 CREATE TABLE identities (
-    provider TEXT NOT NULL,             -- issuer of OpenID Connect, or address of the server for OAuth
+    provider TEXT NOT NULL,             -- issuer of OpenID Connect, or 'github:' and its server
     subject TEXT NOT NULL,              -- what the provider calls the person for good
     owner_id INTEGER NOT NULL REFERENCES owners (id),
     created TEXT NOT NULL,

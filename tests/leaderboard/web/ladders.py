@@ -157,10 +157,7 @@ class Intake:
         return Overview(tuple(self.alarms), tuple(queue), (), tuple(builds), tuple(self.accounts.people()))
 
     def block(self, account: Account, owner: str, reason: str) -> Person:
-        self.need(account, "organise")
-        if owner == account.owner:
-            raise HandInRefused(Refusal.CONFLICT, "you cannot block yourself", "ask another organiser")
-        return self.accounts.block(owner, reason)
+        return self.people.block(account, owner, reason)
 
     # What a runner would do
 

@@ -7,7 +7,7 @@ import pytest
 
 from referee.errors import ConfigError
 from referee.games.registry import game_ids
-from referee.ladder.config import default_ladder, load_ladder
+from referee.ladder.config import AccountsConfig, ProviderConfig, default_ladder, load_ladder
 from referee.tournament.config import load_config
 
 GOOD = """\
@@ -163,3 +163,67 @@ def test_a_file_that_is_not_there_is_named_as_a_ladder_file(tmp_path):
     with pytest.raises(ConfigError, match="is a folder") as caught:
         load_ladder(tmp_path)
     assert caught.value.next_step == "name a ladder file"
+
+
+# [accounts]
+
+
+def load(folder, text):
+    """A ladder's file in this folder with these lines."""
+    path = folder / "ladder.toml"
+    path.write_text(f'{text}[[divisions]]\ngame = "toy"\n', encoding="utf-8")
+    return load_ladder(path)
+
+
+def test_without_accounts_in_the_file_sign_up_is_by_invitation(tmp_path):
+    assert load(tmp_path, "").accounts == AccountsConfig("invitation", 3, 50, ())
+
+
+def test_accounts_and_providers_are_read_with_secrets_from_files_of_their_own(tmp_path):
+    for name in ("school", "hub"):
+        (tmp_path / name).write_text(f"secret of {name}\n")
+        (tmp_path / name).chmod(0o600)
+    found = load(
+        tmp_path,
+        '[accounts]\nsign_up = "open"\nbots_per_division = 2\nhand_ins_per_day = 5\n'
+        '[[accounts.providers]]\nid = "school"\ntitle = "School"\nkind = "oidc"\n'
+        'server = "https://gitlab.school.example"\nclient_id = "c1"\nsecret_file = "school"\n'
+        '[[accounts.providers]]\nid = "hub"\nkind = "github"\nclient_id = "c2"\nsecret_file = "hub"\n',
+    ).accounts
+    assert (found.sign_up, found.bots_per_division, found.hand_ins_per_day) == ("open", 2, 5)
+    assert found.providers == (
+        ProviderConfig("school", "School", "oidc", "https://gitlab.school.example", "c1", "secret of school"),
+        ProviderConfig("hub", "hub", "github", "https://github.com", "c2", "secret of hub", "https://api.github.com"),
+    )
+    assert "secret of" not in repr(found)
+
+
+PROVIDER = '[[accounts.providers]]\nid = "a"\nkind = "oidc"\nserver = "https://x.example"\nclient_id = "c"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[accounts]\nsign_up = "all"\n', "'accounts.sign_up' must be one of invitation, open, closed"),
+        ("[accounts]\nbots_per_division = 0\n", "'accounts.bots_per_division' must be an integer from 1"),
+        ('[accounts]\nproviders = "x"\n', "'accounts.providers' must be a list of tables"),
+        (PROVIDER, "the key 'accounts.providers[1].secret_file' is missing"),
+        (f'{PROVIDER}secret_file = "none"\n', "cannot be read"),
+        (f'{PROVIDER}secret_file = "open"\n', "can be read by others"),
+        (f'{PROVIDER}secret_file = "empty"\n', "has 0 characters"),
+        (PROVIDER.replace("https:", "http:") + 'secret_file = "good"\n', "must begin with https://"),
+        (PROVIDER.replace('"a"', '"A/b"') + 'secret_file = "good"\n', "must be 1 to 40 of a-z, 0-9 and -"),
+        (PROVIDER.replace("oidc", "saml") + 'secret_file = "good"\n', 'must be "oidc" or "github"'),
+        (f'{PROVIDER}secret_file = "good"\napi = "https://x.example"\n', "is for kind = \"github\" alone"),
+        (f'{PROVIDER}secret_file = "good"\n' * 2, "two providers have the id"),
+        (f'{PROVIDER}secret = "x"\n', "secret"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_accounts_names_the_value(tmp_path, text, what):
+    for name, content, mode in (("open", "x", 0o644), ("empty", "\n", 0o600), ("good", "x", 0o600)):
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(mode)
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, text)
+    assert what in str(caught.value)
+    assert caught.value.next_step

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -13,11 +14,15 @@ import pytest
 
 from leaderboard.completeness import Verification
 from leaderboard.index import load_index
-from leaderboard.run_table import run_table
+from leaderboard.ratings.official import rate
+from leaderboard.run_table import counted_matches, run_table
 from leaderboard.web.app import make_app
-from referee.errors import BusyError, ChangedError
+from referee.errors import BusyError, ChangedError, UsageError
+from referee.ladder.beliefs import Beliefs
 from referee.ladder.chooser import Chosen, choose
+from referee.ladder.people import SHELL
 from referee.ladder.runner import status_file
+from referee.ladder.store import LadderStore
 from referee.record.journal import BLOCK, read_lines
 from referee.record.store import archives_in
 from referee.run.head import head_file
@@ -557,3 +562,138 @@ def test_a_remote_bot_that_never_came_is_not_in_the_journal(make_ladder, bot):
     world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True, label="1", away=True))
     world.play()
     assert [name for _, name, _ in changes_of(world)] == ["ann", "bob"]
+
+
+# What organisers decide
+
+
+def test_the_journal_says_who_is_not_approved_from_which_place_on_and_a_restart_knows_it(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("eve", approved=False))
+    world.play()
+    run = world.run()
+    controls = [(c.kind, c.name, c.place) for c in run.controls if c.kind in ("approved", "unapproved")]
+    assert controls == [("unapproved", "eve", 0)]
+    names = [{seat.name for seat in spec.seats} for spec in world.tables.played]
+    assert {"ann", "eve"} in names or {"bob", "eve"} in names
+    world.roster.set(bot("ann"), bot("bob"), bot("eve", approved=False))
+    with world.division() as division:
+        before = {bot.name: (bot.mu, bot.sigma, bot.approved) for bot in division.snapshot().bots}
+    assert before["eve"][2] is False
+    world.roster.set(bot("ann"), bot("bob"), bot("eve"))
+    world.play()
+    last = [c for c in world.run().controls if c.kind in ("approved", "unapproved")][-1]
+    assert (last.kind, last.name) == ("approved", "eve")
+    assert last.place == len(names)
+    with world.division() as division:
+        assert all(bot.approved for bot in division.snapshot().bots)
+
+
+def test_matches_against_who_is_not_approved_move_nobody_else_in_matchmaking_and_tables(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0")
+    world.roster.set(bot("ann"), bot("bob"), bot("eve", approved=False))
+    world.play(lambda: len(world.tables.played) > 30)
+    table = {row.name: row for row in run_table(world.run()).rows}
+    rows = [row for row in counted_matches(world.run()).rows if "eve" not in {seat.name for seat in row.seats}]
+    alone = rate(rows)
+    for row in table.values():
+        if row.name != "eve":
+            assert row.mu == alone.skills[row.entry_id].mu
+    assert table["eve"].played > 0
+    with world.division() as division:
+        clean = Beliefs()
+        for member in division.snapshot().bots:
+            clean.joined(member.entry_id, member.name)
+        for row in rows:
+            clean.apply([seat.entry_id for seat in row.seats], (0, 1), [seat.rank for seat in row.seats])
+        for member in division.snapshot().bots:
+            if member.name != "eve":
+                assert member.mu == pytest.approx(clean.known[member.entry_id].mu)
+
+
+def test_a_paused_division_ends_its_blocks_and_begins_none(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0")
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    runner = world.runner()
+
+    def until():
+        for division in runner.divisions:
+            division.paused = "the rules change"
+        return len(world.tables.played) >= 2 and all(not division.playing for division in runner.divisions)
+
+    world.play(until, runner=runner)
+    assert len(world.tables.played) <= 4
+    assert runner.divisions[0].idle.reason == "the organiser has paused it: the rules change"
+    before = len(world.tables.played)
+    world.play(lambda: len(world.tables.played) > before + 4)  # the control
+
+
+def test_a_match_that_is_annulled_while_the_division_plays_counts_in_no_table(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    match_id = sorted(world.run().records.paths())[0]
+    played = len(world.tables.played)
+    with world.division() as division:
+        division.annul(match_id, by="o1234567890abcdef", reason="a power cut")
+        with pytest.raises(UsageError, match="no match"):
+            division.annul(match_id, by="x", reason="again")
+        with pytest.raises(UsageError, match="no match"):
+            division.annul("../../etc", by="x", reason="")
+    control = world.run().controls[-1]
+    assert (control.kind, control.match_id, control.by, control.reason) == (
+        "annulled",
+        match_id,
+        "o1234567890abcdef",
+        "a power cut",
+    )
+    assert match_id not in {row.match_id for row in counted_matches(world.run()).rows}
+    world.play()
+    assert match_id not in world.run().records.paths()
+    assert all(spec.match_id != match_id for spec in world.tables.played[played:])
+
+
+def test_the_runner_does_what_organisers_have_asked_for_and_says_so(make_ladder, bot, tmp_path):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    match_id = sorted(world.run().records.paths())[0]
+    with LadderStore(tmp_path / "ladder.db", tmp_path / "content") as store:
+        people = store.people(divisions=["toy"])
+        people.annul(SHELL, "toy", match_id, "a power cut")
+        people.annul(SHELL, "toy", "m9-9", "nobody knows it")
+        people.steer(SHELL, "drain", "", "the machine moves")
+        runner = world.runner()
+        runner._people = people
+        world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+        played = len(world.tables.played)
+        world.play(runner=runner)
+        states = [act.state for act in people.acts(SHELL, 9) if act.what == "annul"]
+        assert states == ["no match 'm9-9' counts in toy", "yes"]
+        assert people.waiting_acts() == []
+        assert len(world.tables.played) == played
+        people.steer(SHELL, "go on", "", "")
+        runner = world.runner()
+        runner._people = people
+        world.play(runner=runner)
+        assert len(world.tables.played) > played
+    assert world.run().controls[-1].kind != "paused"
+    assert match_id not in {row.match_id for row in counted_matches(world.run()).rows}
+
+
+def test_a_bot_that_has_met_one_owner_in_a_fifth_of_its_blocks_is_barred_from_it_also_after_a_restart(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0\nexploration = 0.0")
+    world.roster.set(*(bot(f"b{number}") for number in range(8)))
+    world.play(lambda: len(world.tables.played) >= 4)
+    with world.division() as division:
+        bars = {one.name: one.barred for one in division.snapshot().bots}
+    assert any(bars.values())
+    assert all(owner.startswith("owner of ") and name not in owner for name, owners in bars.items() for owner in owners)
+    world.play(lambda: len(world.tables.played) > 160)
+    met = {}
+    for block in world.lines(BLOCK):
+        for entry in block["group"]:
+            met.setdefault(entry, Counter()).update(set(block["group"]) - {entry})
+    for counts in met.values():
+        total = sum(counts.values())
+        assert max(counts.values()) <= math.ceil(0.2 * total) + 1
