@@ -20,8 +20,9 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-sys.path.pop(0)  # this folder, in which `referee` is another benchmark
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder, in which `referee` is another benchmark
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from leaderboard.ratings.approved import rate_parted
 from leaderboard.records import MatchRow, SeatRow

@@ -92,7 +92,7 @@ def _join_page(request: Request, code: str, pending: str, name: str, refused: Ha
     answer = page(
         request,
         "join.html",
-        status=400 if refused else 200,
+        status=_status(refused),
         title=ladder.title,
         sign_up=ladder.people.sign_up,
         providers=ladder.people.providers,
@@ -104,7 +104,7 @@ def _join_page(request: Request, code: str, pending: str, name: str, refused: Ha
         **problem_words(refused),
     )
     answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return _waiting(answer, refused)
 
 
 async def redeem(request: Request) -> Response:
@@ -136,7 +136,7 @@ def sign_in_page(request: Request) -> Response:
 
 def _sign_in_page(request: Request, refused: HandInRefused | None) -> Response:
     people = hand_ins_of(request).people
-    return page(
+    answer = page(
         request,
         "sign_in.html",
         status=_status(refused),
@@ -144,6 +144,7 @@ def _sign_in_page(request: Request, refused: HandInRefused | None) -> Response:
         providers=people.providers,
         **problem_words(refused),
     )
+    return _waiting(answer, refused)
 
 
 async def sign_in(request: Request) -> Response:
@@ -425,6 +426,13 @@ def _status(refused: HandInRefused | None) -> int:
     if refused is None:
         return 200
     return 429 if refused.refusal is Refusal.TOO_MANY else 400
+
+
+def _waiting(answer: Response, refused: HandInRefused | None) -> Response:
+    """The answer, with when to try again."""
+    if refused is not None and refused.retry_after_s is not None:
+        answer.headers["Retry-After"] = str(refused.retry_after_s)
+    return answer
 
 
 def _rates(request: Request) -> Rates:

@@ -234,3 +234,18 @@ async def test_without_a_ladder_pages_of_accounts_are_not_there(runs: Path) -> N
     for row in TABLE:
         if row.role != "visitor":
             assert (await ask(app, row.method, filled(row.path)))[0] == 404, row
+
+
+async def test_a_websocket_is_closed(app: Any) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/my/events", "headers": [(b"host", b"localhost:8000")], "query_string": b"",
+             "scheme": "ws", "root_path": "", "client": ("127.0.0.1", 1), "server": ("localhost", 8000)}  # fmt: skip
+    await app(scope, receive, send)
+    assert [message["type"] for message in sent] == ["websocket.close"]

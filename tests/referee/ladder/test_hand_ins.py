@@ -18,6 +18,7 @@ from referee.ladder.store import LadderStore
 from referee.process.manifest import load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import content_of
+from referee.run.journal import CREATED, FORMAT, Journal, read_journal
 from referee.tournament.sections import RemoteConfig
 from referee.wire import Listen
 from referee.wire.remote_bots import token_digest
@@ -365,3 +366,45 @@ def test_who_may_not_hand_in_a_bot_may_not_connect_it(
     for number in range(module.MOST_BOTS - 1):
         ladder.connect(sign(), f"afar {number}")
     refused(Refusal.TOO_MANY, lambda: ladder.connect(sign(), "one more"))
+
+
+def test_an_owner_hands_in_so_often_within_a_day(
+    config: LadderConfig, store: LadderStore, sign: Sign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 100)
+    few = replace(config, accounts=replace(config.accounts, hand_ins_per_day=3))
+    hand_ins = LadderHandIns(few, store)
+    ann, bob = sign("ann"), sign("bob")
+    for number in range(3):
+        send(hand_ins, ann, archive(bot_files(version=str(number))))
+    with pytest.raises(HandInRefused) as caught:
+        send(hand_ins, ann, archive(bot_files(version="3")))
+    assert (caught.value.refusal, caught.value.retry_after_s) == (Refusal.TOO_MANY, 3600)
+    assert "has handed in 3 times within a day" in str(caught.value)
+    send(hand_ins, bob, archive(bot_files(name="other")), bot="other")  # the control
+
+
+def test_the_hash_of_the_code_is_that_of_all_files_but_the_manifest(
+    hand_ins: LadderHandIns, store: LadderStore, sign: Sign
+) -> None:
+    send(hand_ins, sign("ann"), archive(bot_files(name="mine")), bot="mine")
+    send(hand_ins, sign("bob"), archive(bot_files(name="copy", version="9")), bot="copy")
+    send(hand_ins, sign("cleo"), archive(bot_files(name="own", code="print(1)\n")), bot="own")
+    (found,) = hand_ins.people.suspicions(sign("otto", "organise"))
+    assert (found.owners, found.bots) == (("ann", "bob"), ("copy", "mine"))
+
+
+def test_owners_are_names_for_people_and_ids_in_journals(
+    hand_ins: LadderHandIns, store: LadderStore, sign: Sign, config: LadderConfig
+) -> None:
+    send(hand_ins, sign("ann"), archive(bot_files()))
+    (owner,) = (id_ for id_, name in store.accounts.names().items() if name == "ann")
+    folder = config.folder_of(config.divisions[0])
+    folder.mkdir(parents=True)
+    with Journal(folder / "tournament.jsonl", read_journal(folder / "tournament.jsonl")) as journal:
+        journal.append(CREATED, format=FORMAT, hash="", configuration={})
+        journal.append("added", place=0, entry_id="e1", name="mine", owner=owner, number=1)
+        journal.append("added", place=0, entry_id="e2", name="old", owner="bob", number=1)
+    assert {entry.bot: entry.owner for entry in hand_ins.entries("first").values()} == {"mine": "ann", "old": "bob"}
+    hand_ins.people.delete(sign("ann"), "ann")
+    assert hand_ins.entries("first")["e1"].owner == f"deleted {owner}"

@@ -1,0 +1,111 @@
+"""What an organiser decides by command, in a ladder's database."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.ladder.store import LadderStore
+
+Crosstown = Callable[..., Any]
+
+
+@pytest.fixture
+def ladder(tmp_path: Path, crosstown: Crosstown) -> Path:
+    """A ladder with the owner ann and her bot; its database."""
+    (tmp_path / "ladder.toml").write_text('[[divisions]]\ngame = "toy"\n')
+    data = tmp_path / "ladder"
+    data.mkdir()
+    with LadderStore(data / "ladder.db", data / "content") as store:
+        store.accounts.add_owner("ann")
+        store.hand_in("ann", "annbot", "c1")
+    return data / "ladder.db"
+
+
+def acts(crosstown: Crosstown) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(crosstown("ladder", "acts", "--file", "ladder.toml", "--json").out)["acts"]
+    return found
+
+
+def test_each_decision_is_carried_out_and_kept_with_why(crosstown: Crosstown, ladder: Path) -> None:
+    def do(*words: str) -> str:
+        done = crosstown("ladder", *words, "--file", "ladder.toml")
+        assert (done.code, done.err) == (0, "")
+        return str(done.out)
+
+    assert "not approved" in do("approve", "ann", "--lift", "--reason", "who is she?")
+    assert "not approved" in do("people")
+    assert "'ann' is approved" in do("approve", "ann")
+    assert "is disabled" in do("disable", "annbot", "--reason", "prints too much")
+    assert "plays again" in do("disable", "annbot", "--lift")
+    assert "toy is paused" in do("pause", "toy", "--reason", "the clock changes")
+    assert "toy goes on" in do("go-on", "toy")
+    assert "no new blocks" in do("drain", "--reason", "the machine moves")
+    assert "the ladder goes on" in do("go-on")
+    assert "all pages show it" in do("notice", "The final is on Friday.")
+    assert "no page shows" in do("notice")
+    assert "will do it" in do("annul", "toy", "m1", "--reason", "a power cut")
+    assert "'ann' is blocked" in do("block", "ann", "--reason", "cheats")
+    assert "no longer blocked" in do("block", "ann", "--lift")
+    do("invite", "--label", "class")
+    found = [(act["what"], act["subject"], act["reason"]) for act in acts(crosstown)][::-1]
+    assert found == [
+        ("no longer approve", "ann", "who is she?"),
+        ("approve", "ann", ""),
+        ("disable", "annbot", "prints too much"),
+        ("let play", "annbot", ""),
+        ("pause", "toy", "the clock changes"),
+        ("go on", "toy", ""),
+        ("drain", "", "the machine moves"),
+        ("go on", "", ""),
+        ("notice", "", "The final is on Friday."),
+        ("notice", "", ""),
+        ("annul", "toy/m1", "a power cut"),
+        ("ban", "ann", "cheats"),
+        ("lift a ban", "ann", ""),
+        ("invite", "class", "1 accounts, 14 days"),
+    ]
+    assert {act["who"] for act in acts(crosstown)} == {"this machine's shell"}
+    lines = do("acts", "--last", "5").splitlines()
+    assert len(lines) == 5
+    assert any("annul toy/m1: a power cut (waits for the process that plays)" in line for line in lines)
+
+
+def test_a_link_for_a_new_password_works_once(crosstown: Crosstown, ladder: Path) -> None:
+    done = crosstown("ladder", "reset", "ann", "--file", "ladder.toml", "--json")
+    code = json.loads(done.out)["code"]
+    with LadderStore(ladder, ladder.parent / "content") as store:
+        people = store.people()
+        assert people.check_reset(code) == "ann"
+        people.reset(code, "correct horse battery")
+        people.sign_in("ann", "correct horse battery")
+    assert code not in crosstown("ladder", "acts", "--file", "ladder.toml").out
+    assert "/reset?code=CODE" in crosstown("ladder", "reset", "ann", "--file", "ladder.toml").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("approve", "nobody"),
+        ("reset", "nobody"),
+        ("disable", "nobot"),
+        ("disable", "nobot", "--lift"),
+        ("pause", "nowhere"),
+        ("go-on", "nowhere"),
+        ("annul", "nowhere", "m1"),
+        ("annul", "toy", "../m1"),
+        ("notice", "x" * 501),
+        ("block", "ann"),
+        ("acts", "--last", "0"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence_and_no_act(
+    crosstown: Crosstown, ladder: Path, words: tuple[str, ...]
+) -> None:
+    done = crosstown("ladder", *words, "--file", "ladder.toml")
+    assert done.code != 0
+    assert "Traceback" not in done.err
+    assert done.err
+    assert acts(crosstown) == []
