@@ -256,6 +256,8 @@ class DaskExecutor:
             else:
                 self._note(f"block {spec.block} goes on elsewhere: no machine of {place} is there, or can play it")
                 del self._places[block]
+        # A match that was lost on a machine is not played there again while another one may have it.
+        able = [machine for machine in able if spec.match_id not in machine.history.faults] or able
         free = [machine for machine in able if machine.free]
         if not free:
             return None
@@ -476,7 +478,8 @@ class DaskExecutor:
             history.voids += 1
         history.lag_us += sum(stats.lag_us or 0 for stats in result.seat_stats)
         history.wall_us += sum(stats.total_us for stats in result.seat_stats)
-        if why := stands_out(history, [other for other in self._histories.values() if other is not history]):
+        others = [other for other in self._histories.values() if other is not history and not other.drained]
+        if why := stands_out(history, others):
             self._drain(machine, why)
 
     def _drain(self, machine: Machine, why: str) -> None:
@@ -644,6 +647,8 @@ def stands_out(history: History, others: Iterable[History]) -> str:
     rate, usual = history.voids / total, voids / (matches + voids)
     if rate > VOID_RATE and rate > TIMES_OTHERS * usual:
         return f"{rate:.0%} of its matches were void, {usual:.0%} of those of the other machines"
+    if min(history.matches, matches) < LEAST_MATCHES:
+        return ""
     lag = history.lag_us / max(1, history.wall_us)
     usual = sum(one.lag_us for one in rest) / max(1, sum(one.wall_us for one in rest))
     if lag > LAG_SHARE and lag > TIMES_OTHERS * usual:

@@ -92,7 +92,8 @@ class Pool:
 
         Entries in `fresh` have a new process for each match. Of an entry in `copies` there are never more processes
         than that at once, counting those that are on their way out: a start waits until another has ended."""
-        self._sandboxes = sandboxes or {}
+        # Not `or`: a worker that has no bots yet fills its mapping later.
+        self._sandboxes = {} if sandboxes is None else sandboxes
         self._cgroups = cgroups or Cgroups()
         self._server = server
         self._entries = entries

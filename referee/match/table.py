@@ -80,7 +80,8 @@ class Table:
         self._on_remote_bot = on_remote_bot
         self._turns = None if at_once is None else asyncio.Semaphore(at_once)
         self._remote_server: RemoteServer | None = None
-        self._sandboxes = sandboxes or {}
+        # Not `or`: a worker that has no bots yet fills its mapping later.
+        self._sandboxes = {} if sandboxes is None else sandboxes
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
         self._fresh, self._copies = fresh, copies
@@ -198,6 +199,10 @@ class Table:
             outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
             return _result(spec, replace(played, outcome=outcome), began_ns)
         return result
+
+    def forget(self, entry_id: str) -> None:
+        """No process of this entry that runs now plays another match: it is to be confined in another way."""
+        self._pool.forget(entry_id)
 
     def _look_outside(self, entry_id: str) -> None:
         """What plays with a bot besides its own files. A process that was started with something else plays no more, so

@@ -225,7 +225,8 @@ async def play_all(link: Link, table: Table, records: Path, bots: "Bots") -> Non
             trouble = ""
             try:
                 records = content.records
-                bots.meet(content)
+                for entry_id in bots.meet(content):
+                    table.forget(entry_id)
             except Refused as error:
                 trouble = str(error)
             continue
@@ -271,7 +272,8 @@ async def play_together(link: Link, table: Table, setup: Setup, bots: "Bots") ->
 def _meet(table: Table, bots: "Bots", meeting: Meeting) -> str:
     """A sentence if one of the bots cannot play; '' else."""
     try:
-        bots.meet(meeting)
+        for entry_id in bots.meet(meeting):
+            table.forget(entry_id)
     except Refused as error:
         return str(error)
     for bot in meeting.bots:
@@ -323,18 +325,27 @@ class Bots:
         given = {bot.known_as or bot.entry_id: bot.sandbox for bot in setup.bots}
         self.sandboxes: dict[str, Sandbox] = hide(given, self.entries.values(), setup.records)
         self.fresh: set[str] = set(setup.processes.fresh)
+        self._met: dict[str, BotSetup] = {}
 
-    def meet(self, meeting: Meeting) -> None:
-        """Refused if one is not what it was. Bots of a ladder run in the store, and see nothing of each other there."""
+    def meet(self, meeting: Meeting) -> list[str]:
+        """Refused if one is not what it was. Returns the ids of bots that are confined in another way than before.
+        Bots of a ladder run in the store, and see nothing of each other there."""
+        changed = []
         for bot in meeting.bots:
             known_as = bot.known_as or bot.entry_id
-            if bot.remote and known_as not in self.entries:
+            if self._met.get(known_as) == bot:
+                continue
+            if bot.remote:
                 self.entries[known_as] = replace(remote_bot_entry(bot.name, bot.version), id=known_as)
-            elif known_as not in self.entries:
+            else:
+                if known_as in self._met:
+                    changed.append(known_as)
                 entry = replace(_entry(bot), id=known_as)
                 self.sandboxes |= hide({known_as: bot.sandbox}, [entry], meeting.records)
-                self.fresh |= {known_as} if bot.fresh else set()
+                (self.fresh.add if bot.fresh else self.fresh.discard)(known_as)
                 self.entries[known_as] = entry
+            self._met[known_as] = bot
+        return changed
 
 
 def _entry(bot: BotSetup) -> Entry:

@@ -83,7 +83,7 @@ def runner(cluster):
     (bots / "rust" / "main.rs").write_text(textwrap.dedent(RUST))
     builds = {
         "go": '["go", "build", "-o", "build/bot", "."]\ntoolchain = ["go", "version"]',
-        "rust": '["rustc", "-O", "-o", "build/bot", "main.rs"]\ntoolchain = ["rustc", "--version"]',
+        "rust": '["sh", "-c", "mkdir -p build && rustc -O -o build/bot main.rs"]\ntoolchain = ["rustc", "--version"]',
     }
     for name, build in builds.items():
         (bots / name / "build").mkdir()

@@ -203,8 +203,28 @@ def test_the_flood_of_a_bot_is_its_own_doing(cluster):
         ),
         (History(matches=30, lag_us=20, wall_us=100), History(matches=30, lag_us=10, wall_us=100), ""),
         (History(matches=30, lag_us=4, wall_us=100), History(matches=30, lag_us=0, wall_us=100), ""),
+        (History(matches=30, lag_us=20, wall_us=100), History(matches=0, voids=20), ""),
     ],
 )
 def test_a_machine_stands_out_by_far_more_voids_or_lag_than_the_others(history, others, words):
     found = stands_out(history, [others])
     assert found.startswith(words) if words else found == ""
+
+
+def test_a_match_is_not_given_again_to_the_machine_that_lost_it(cluster):
+    made = cluster(facts("east", slots=9), facts("west", slots=1))
+    with pytest.raises(MatchLost):
+        judged(made, "east", Answer("k", "broken", "east", "no space left"), spec(1))
+    assert chosen(made, spec(1)) == "west"
+    assert chosen(made, spec(1)) is None  # it waits for the other one
+    assert chosen(made, spec(2)) == "east"
+
+
+def test_the_last_machine_is_not_drained_for_its_lag(cluster):
+    made = cluster(facts("east"), facts("west"))
+    east, west = made.machines
+    west.history.matches, west.history.drained = 40, "no space left"
+    slow = result(stats=(SeatStats(total_us=100, lag_us=90), SeatStats()))
+    for _ in range(30):
+        judged(made, "east", Answer("k", "played", "east", result=slow, record=b"r"))
+    assert not east.history.drained
