@@ -37,8 +37,10 @@ class Slow(Bot):
     wants_observation = False
     wants_legal_actions = False
 
-    def choose(self, turn):
+    def start(self, match):
         time.sleep({pause_s})
+
+    def choose(self, turn):
         return 0
 
 
@@ -125,7 +127,7 @@ def _tournament(folder: Path, matches: int) -> Path:
         (bot / "bot.toml").write_text(
             f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n'
         )
-        (bot / "bot.py").write_text(BOT.format(pause_s=0.1))
+        (bot / "bot.py").write_text(BOT.format(pause_s=MATCH_S - 0.2))
     file = folder / "bench.toml"
     file.write_text(
         f'game = "shibuya"\nseed = 1\nblocks = {matches // 2}\n[clock]\nfirst_move_s = 10\nmove_s = 10\n'
