@@ -174,7 +174,7 @@ def measure_scheduler(machines: int, slots: int, matches: int, plot: Path | None
         for place in range(processes):
             number = machines // processes + (place < machines % processes)
             words = [sys.executable, __file__, "machines", address, str(number), str(slots), str(record)]
-            stack.callback(_stop, subprocess.Popen(words))
+            stack.callback(_stop, subprocess.Popen(words, stderr=subprocess.DEVNULL))
         _wait_for_machines(address, machines)
         began_s, before_s = time.monotonic(), _cpu_s(scheduler.pid)
         own_s = time.process_time()
@@ -211,6 +211,7 @@ async def _play_all(address: str, folder: Path, matches: int, points: list[tuple
             if time.monotonic() - told_s >= 1:
                 told_s = time.monotonic()
                 points.append((told_s - began_s, done, _memory_mib()))
+                print(f"{told_s - began_s:.0f} s: {done} matches", file=sys.stderr)
 
 
 def _bots() -> dict[str, Any]:
