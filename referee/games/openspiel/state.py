@@ -283,18 +283,18 @@ class State:
         tensor = information_tensor = NO_TENSOR
         if viewer is None:
             if setup.perfect:
-                text = plain(_position_text(kind, position, 0))
+                text = _position_text(kind, position, 0)
         else:
-            text = plain(_position_text(kind, position, viewer))
+            text = _position_text(kind, position, viewer)
             if not setup.perfect and kind.provides_information_state_string:
-                information = plain(position.information_state_string(viewer))
+                information = _written(position.information_state_string, viewer)
             if setup.tensors:
                 if kind.provides_observation_tensor:
                     shape = tuple(setup.game.observation_tensor_shape())
-                    tensor = Tensor(packed(position.observation_tensor(viewer)), shape)
+                    tensor = _tensor(position.observation_tensor, viewer, shape)
                 if not setup.perfect and kind.provides_information_state_tensor:
                     shape = tuple(setup.game.information_state_tensor_shape())
-                    information_tensor = Tensor(packed(position.information_state_tensor(viewer)), shape)
+                    information_tensor = _tensor(position.information_state_tensor, viewer, shape)
         return Observation(
             setup.name,
             -1 if viewer is None else viewer,
@@ -433,10 +433,26 @@ def copied_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _position_text(kind: Any, position: Any, seat: int) -> str:
     """The observation as text; the information state where a game has no other text."""
     if kind.provides_observation_string:
-        return str(position.observation_string(seat))
+        return _written(position.observation_string, seat)
     if kind.provides_information_state_string:
-        return str(position.information_state_string(seat))
+        return _written(position.information_state_string, seat)
     return ""
+
+
+def _written(write: Callable[[int], str], seat: int) -> str:
+    """The text, in plain characters; empty where the game refuses to write one: some do before all cards are dealt."""
+    try:
+        return plain(write(seat))
+    except pyspiel.SpielError:
+        return ""
+
+
+def _tensor(write: Callable[[int], Sequence[float]], seat: int, shape: tuple[int, ...]) -> Tensor:
+    """The same for a tensor."""
+    try:
+        return Tensor(packed(write(seat)), shape)
+    except pyspiel.SpielError:
+        return NO_TENSOR
 
 
 def _line(text: str) -> str:
