@@ -157,10 +157,15 @@ def table(rows: list[Row], failed: dict[str, str], refused: dict[str, str], size
     bad = {row.name: row.conforms for row in rows if row.conforms != "yes"} | failed
     if bad:
         lines += ["", "These can be played and do not conform:", ""]
-        lines += [f"- `{name}`: {why.replace('|', '/').splitlines()[0][:300]}" for name, why in sorted(bad.items())]
+        lines += [f"- `{name}`: {in_short(why)}" for name, why in sorted(bad.items())]
     lines += ["", "These cannot be played:", ""]
     lines += [f"- `{name}`: {why}." for name, why in sorted(refused.items())]
     return "\n".join(lines)
+
+
+def in_short(why: str) -> str:
+    """One line, without the bytes that differ."""
+    return why.splitlines()[0].partition(" is b'")[0].partition(' is b"')[0][:300].rstrip(".") + "."
 
 
 def cpu() -> str:
