@@ -114,6 +114,7 @@ TABLE: Final[tuple[Access, ...]] = (
     Access("POST", f"{_BOT}/versions", "author", ARCHIVE, UPLOADS),
     Access("POST", f"{_VERSION}/activate", "author"),
     Access("POST", f"{_VERSION}/retire", "author"),
+    Access("POST", f"{_BOT}/connection", "author"),
     Access("POST", f"{_BOT}/pause", "author", JSON),
     Access("POST", f"{_BOT}/resume", "author"),
     # /api/v1: organisers
