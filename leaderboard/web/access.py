@@ -112,6 +112,7 @@ TABLE: Final[tuple[Access, ...]] = (
     *_reads("visitor", f"{API}/bots", _BOT, f"{_BOT}/versions", _VERSION, f"{API}/divisions"),
     *_reads("author", f"{_VERSION}/log", f"{_VERSION}/log/events", f"{_VERSION}/events"),
     Access("POST", f"{_BOT}/versions", "author", ARCHIVE, UPLOADS),
+    Access("POST", f"{_BOT}/connection", "author"),
     Access("POST", f"{_VERSION}/activate", "author"),
     Access("POST", f"{_VERSION}/retire", "author"),
     Access("POST", f"{_BOT}/connection", "author"),
