@@ -244,8 +244,9 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
         (users_home / name).parent.mkdir(parents=True, exist_ok=True)
         (users_home / name).write_text(text)
     log = log_of(bot('cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
-    for name in ("proxy", "npm", "cargo", "maven", "pip"):
+    for name in ("proxy", "cargo", "maven", "pip"):
         assert f"https://{name}.test" in log
+    assert "registry=http://npm.test\n" in log, "the proxy has the token, and asks over TLS"
     assert '"timeout" = 7' in log
     assert "SECRET" not in log
 
