@@ -105,7 +105,7 @@ def test_a_refused_hand_in_says_why_and_can_be_tried_again(
     page.set_default_timeout(120_000)
     page.goto(f"{ladder}/sign-in")
     page.get_by_label("Token").fill(intake.accounts.create_token("ann", "", "manage", None).secret)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in with the token").click()
     page.wait_for_url("**/my")
     wrong = tmp_path / "mine.zip"
     wrong.write_bytes(b"no archive")
@@ -152,7 +152,7 @@ def test_the_pages_of_a_ladder_are_accessible_and_fit_their_window(
         if address == mine[0]:
             page.goto(f"{ladder}/sign-in")
             page.get_by_label("Token").fill(secret)
-            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("button", name="Sign in with the token").click()
             page.wait_for_url("**/organiser")
         page.goto(ladder + address)
         assert page.evaluate(FINDINGS) == [], address
