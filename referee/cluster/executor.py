@@ -40,6 +40,9 @@ LOOK_S = 1.0
 _WORKERS_PER_S = 200
 """Reading the list of more machines takes longer, and is done less often."""
 
+ANSWER_S = 60.0
+"""What a busy scheduler may take to list its machines, until it counts as lost."""
+
 AGAIN_S = 2.0
 MOVE_S = 30.0
 """After so long without any of its machines the rest of a block goes to others."""
@@ -548,7 +551,7 @@ class DaskExecutor:
     async def _read_machines(self) -> None:
         assert self._client is not None
         assert self._client.scheduler is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(ANSWER_S):
             identity = await self._client.scheduler.identity(n_workers=-1)
         if self._scheduler_id not in ("", identity["id"]):
             # Dask's client has connected to it by itself, but the new one knows nothing of what we want to hear.
