@@ -115,7 +115,6 @@ TABLE: Final[tuple[Access, ...]] = (
     Access("POST", f"{_BOT}/connection", "author"),
     Access("POST", f"{_VERSION}/activate", "author"),
     Access("POST", f"{_VERSION}/retire", "author"),
-    Access("POST", f"{_BOT}/connection", "author"),
     Access("POST", f"{_BOT}/pause", "author", JSON),
     Access("POST", f"{_BOT}/resume", "author"),
     # /api/v1: organisers
