@@ -70,6 +70,6 @@ def test_the_shipped_weights_fit_the_arrays(training: ModuleType) -> None:
     game = get_game("shibuya")
     setup = Setup("shibuya", 2, None, "rank")
     (played,) = training.play(setup, net, eyes, [["net", "net"]], 4, explore=False)
-    seen = game.codec.decode_observation(game.codec.encode_observation(played.left[0][20].observation(0)))
+    seen = game.codec.decode_observation(game.codec.encode_observation(played.left[0][5].observation(0)))
     state = game.from_observation(seen, (), setup.options, played.rng)
     assert np.isfinite(training.worth_of(net, eyes, [(state, 0)])).all()
