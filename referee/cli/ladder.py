@@ -347,7 +347,7 @@ def annul(
 ) -> None:
     """Let a match not count. The process that plays does it, and says so in the journal.
 
-    Example: crosstown ladder annul shibuya m000017-1b2c3d4e --reason "the machine slept"
+    Example: crosstown ladder annul shibuya m000017-1b2c3d4e --reason "slept"
     """
     from referee.cli.output import print_text
     from referee.ladder.people import SHELL
