@@ -264,7 +264,9 @@ def extend(
     run: RunArgument,
     blocks: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="How many blocks more: round robin, gauntlet, league.", min=1),
+        typer.Option(
+            metavar="NUMBER", help="How many blocks more: round robin, gauntlet, league.", min=1, max=10_000_000
+        ),
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="How many rounds more: Swiss.", min=1, max=10_000)

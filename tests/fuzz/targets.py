@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -59,6 +60,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def targets(folder: Path) -> list[Target]:
     """`folder` is for parsers that want a file."""
+    shutil.copytree(ROOT / "tournaments" / "openings", folder / "openings", dirs_exist_ok=True)
     found = [
         Target("bot message in a match", _messages(), _judge(), ()),
         Target(

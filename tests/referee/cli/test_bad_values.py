@@ -40,6 +40,7 @@ LINES = {
     "reinstate": "cup cyd",
     "add": "cup bots/new",
     "annul": "cup {match}",
+    "extend": "cup --blocks 1",
     "compare": "bots/ann bots/bob --games toy",
     "certificate": "cup.toml",
     "doctor": "",
@@ -104,7 +105,7 @@ PATHS = {"missing": "gone/there", "folder": "bots", "file": "note.txt", "inside 
 TEXTS = {"text": "no such", "minus": "-1", "nan": "nan", "control": "\x1b[31m", "long": LONG, "file": "note.txt"}
 NUMBERS = {"text": "x", "nan": "nan", "minus nan": "-nan", "inf": "inf", "minus inf": "-inf", "huge": "9" * 30}
 
-REASONED = ("withdraw", "disable", "reinstate", "annul", "add", "matches rejudge")
+REASONED = ("withdraw", "disable", "reinstate", "annul", "extend", "add", "matches rejudge")
 FITS = {
     ("report", "file"): ("missing", "file"),  # written, with its folder
     ("matches export", "file"): ("folder", "missing", "file"),  # these have no suffix, and are refused for it
