@@ -164,10 +164,13 @@ async def sign_in(request: Request) -> Response:
 
 
 async def go_to_provider(request: Request) -> Response:
-    """Send the browser to where somebody has an account. Who is signed in adds that account to the one here."""
+    """Send the browser to where somebody has an account. Who comes from the page of the account adds that account to
+    the one here. Another site can lead a browser to this address, too, and may have signed it in there as somebody
+    else: that is a sign-in like a visitor's, and adds nothing."""
     people = hand_ins_of(request).people
     provider = request.path_params["provider"]
-    account = await asyncio.to_thread(account_of, request)
+    adds = secrets.compare_digest(request.query_params.get("add", "").encode(), _add_token(request, provider).encode())
+    account = await asyncio.to_thread(account_of, request) if adds else None
     browser = browser_of(request) or secrets.token_urlsafe(32)
     to = await asyncio.to_thread(people.begin, provider, browser, _back(request, provider), account)
     answer = RedirectResponse(to, 303)
@@ -194,6 +197,12 @@ async def back_from_provider(request: Request) -> Response:
     if returned.session is not None:
         return _signed_in(request, returned.session)
     return RedirectResponse("/my/account" if returned.added else f"/join?pending={returned.pending}", 303)
+
+
+def _add_token(request: Request, provider: str) -> str:
+    """What the link on the page of the account has, of this session alone. It is good for no form."""
+    guard: Guard = request.app.state.guard
+    return guard.token(f"add {provider} {session_of(request)}")
 
 
 def _back(request: Request, provider: str) -> str:
@@ -353,6 +362,7 @@ def _account_page(request: Request, made: NewToken | None, refused: HandInRefuse
         tokens=ladder.tokens(account) if may_manage else [],
         ways=ladder.people.ways(account) if may_manage else None,
         providers=ladder.people.providers,
+        add_tokens={provider.id: _add_token(request, provider.id) for provider in ladder.people.providers},
         may_manage=may_manage,
         scopes=[scope for scope in SCOPES if account.may(scope)],
         bots=ladder.bots(account.owner),

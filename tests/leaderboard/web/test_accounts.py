@@ -62,9 +62,11 @@ class Browser:
     async def sign_in(self, owner: str, password: str = GOOD) -> httpx.Response:
         return await self.send("/sign-in", owner=owner, password=password)
 
-    async def through(self, provider: ProviderServer, kind: str) -> httpx.Response:
-        """To the provider, where somebody is signed in, and back."""
-        gone = await self.web.get(f"/sign-in/{kind}")
+    async def through(self, provider: ProviderServer, kind: str, page: str = "/sign-in") -> httpx.Response:
+        """By the link of a page to the provider, where somebody is signed in, and back."""
+        link = re.search(rf'href="(/sign-in/{kind}[^"]*)"', (await self.get(page)).text)
+        assert link
+        gone = await self.web.get(link[1])
         assert gone.status_code == 303
         brought = provider.sign_in(gone.headers["location"])
         return await self.get(f"/sign-in/{kind}/back?state={brought['state']}&code={brought['code']}")
@@ -145,12 +147,29 @@ async def test_an_account_elsewhere_is_added_and_removed_on_the_page_of_the_acco
 ) -> None:
     one = browser()
     await one.sign_in("ann")
-    page = await one.through(provider, "school")
+    page = await one.through(provider, "school", page="/my/account")
     assert "School, number 1001" in page.text
     assert "My bots" in (await browser().through(provider, "school")).text
     fields = {"action": "forget", "provider": provider.address, "subject": "1001"}
     assert "number 1001" not in (await one.send("/my/account", **fields)).text
     assert "You will sign in with" in (await browser().through(provider, "school")).text
+
+
+async def test_no_other_site_adds_its_account_elsewhere_to_the_account_here(
+    browser: Any, provider: ProviderServer
+) -> None:
+    """An attacker has signed the victim's browser in at the provider as himself, and leads it to the sign-in here."""
+    mallory, ann = browser(), browser()
+    await mallory.sign_in("ann")
+    found = re.search(r'href="/sign-in/school(\?add=[^"]+)"', (await mallory.get("/my/account")).text)
+    assert found
+    await ann.sign_in("ann")
+    for add in ("", "?add=", found[1], "?add=\u00e9"):
+        gone = await ann.web.get(f"/sign-in/school{add}")
+        brought = provider.sign_in(gone.headers["location"])
+        page = await ann.get(f"/sign-in/school/back?state={brought['state']}&code={brought['code']}")
+        assert "You will sign in with" in page.text
+        assert "number 1001" not in (await ann.get("/my/account")).text
 
 
 async def test_who_comes_back_with_another_browsers_state_is_not_signed_in(
