@@ -8,7 +8,7 @@ result of.
 
 BACKUP/backup.json           what is in it: each file with its size and a hash; written last
 BACKUP/ladder.toml           the ladder's file, where it has one
-BACKUP/ladder.db, content/, divisions/, seasons/, hand_ins/logs/   as in the ladder's folder
+BACKUP/ladder.db, content/, divisions/, seasons/, season.json, tls/, hand_ins/logs/   as in the ladder's folder
 
 Builds, tables and caches are not in it: they are made again. It holds secrets, so only its owner can read it.
 """
@@ -31,6 +31,7 @@ from referee.errors import PlatformError, UsageError
 from referee.ladder.config import LadderConfig
 from referee.ladder.database import OWNER_ONLY
 from referee.ladder.schema import SCHEMA_VERSION
+from referee.ladder.season import read_season, season_file
 from referee.process.sources import EntryError
 from referee.process.store import hold
 from referee.process.trees import remove_tree, walk
@@ -44,7 +45,6 @@ MANIFEST = "backup.json"
 _FILE = "ladder.toml"
 _DATABASE = "ladder.db"
 _BLOCK_BYTES = 1 << 20
-_TRIES = 3
 
 
 @dataclass(slots=True)
@@ -97,20 +97,24 @@ def back_up(config: LadderConfig, target: Path, told: Callable[[str], None] = la
     half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
         half.mkdir(parents=True, mode=0o700)
-        copies = _Copies(half, told)
+        copies, season = _Copies(half, told), read_season(config.data).number
         divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
-        for season in _folders(config.data / "seasons"):
-            for run in _runs(season):
-                _copy_run(run, f"seasons/{season.name}/divisions/{run.name}", copies)
-        for name in ("season.json",):
+        for ended in _folders(config.data / "seasons"):
+            for run in _runs(ended):
+                _copy_run(run, f"seasons/{ended.name}/divisions/{run.name}", copies)
+        with suppress(FileNotFoundError):
+            copies.copy(season_file(config.data), season_file(config.data).name)
+        for path in _files(tls := config.data / "tls"):
             with suppress(FileNotFoundError):
-                copies.copy(config.data / name, name)
+                copies.copy(path, f"tls/{path.relative_to(tls)}")
         contents = _copy_database(config.data / _DATABASE, copies)
         for content in contents:
             _copy_content(config.content / content, f"content/{content}", copies)
         _copy_logs(config.data / "hand_ins" / "logs", copies)
         if config.path.is_file():
             copies.copy(config.path, _FILE)
+        if read_season(config.data).number != season:  # its runs went elsewhere while they were copied
+            raise PlatformError(f"season {season} ended while it was copied", "make the backup once more")
         made = {
             "format": FORMAT,
             "ladder": config.name,

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from referee.errors import TournamentError, UsageError
+from referee.errors import PlatformError, TournamentError, UsageError
 from referee.ladder.backup import MANIFEST, back_up, restore
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import Places, open_store
+from referee.ladder.season import ask_for_end, end_if_asked
 from referee.ladder.store import LadderStore
 from referee.record.journal import BLOCK, anchors_of
 from referee.run.folder import RunFolder
 from referee.run.run import Run
+from referee.wire.public_address import own_certificate
 from tests.referee.ladder.handing_in import archive, bot_files, send
 
 
@@ -172,6 +174,35 @@ def test_a_damaged_journal_is_not_backed_up_as_if_it_were_whole(playing, tmp_pat
     with pytest.raises(TournamentError):
         back_up(playing.config, tmp_path / "second")
     assert not (tmp_path / "second").exists()
+
+
+def test_a_season_that_ends_while_the_copy_is_made_is_in_no_copy(playing, tmp_path) -> None:
+    """Its runs are moved aside: a copy could have some of them as those of the next season."""
+    data = playing.config.data
+
+    def end(name: str) -> None:
+        if name == "divisions/toy/tournament.jsonl":
+            ask_for_end(data)
+            with open_store(playing.config) as store:
+                assert end_if_asked(playing.config, store, lambda _: None)
+
+    with pytest.raises(PlatformError):
+        back_up(playing.config, tmp_path / "second", end)
+    assert not (tmp_path / "second").exists()
+    back_up(playing.config, tmp_path / "second")
+    assert (tmp_path / "second" / "seasons" / "1" / "divisions" / "toy" / "tournament.jsonl").is_file()
+
+
+def test_remote_bots_know_the_restored_ladder_by_its_certificate(playing, tmp_path) -> None:
+    tls = playing.config.data / "tls"
+    made = own_certificate(tls, "127.0.0.1", "games.example")
+    back_up(playing.config, tmp_path / "second")
+    other = elsewhere(playing, tmp_path / "again")
+    restore(tmp_path / "second", other.config)
+    again = other.config.data / "tls"
+    assert mode(again / made[1].relative_to(tls)) == 0o600
+    before = [path.read_bytes() for path in made]
+    assert [path.read_bytes() for path in own_certificate(again, "127.0.0.1", "games.example")] == before
 
 
 def test_what_is_handed_in_while_the_copy_is_made_is_whole_or_not_there(
