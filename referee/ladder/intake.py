@@ -135,8 +135,14 @@ def open_store(config: LadderConfig, reserved: Sequence[str] = ()) -> LadderStor
     """The ladder's store; `reserved` are names that no owner can take. PlatformError."""
     places = Places(config.data)
     places.make()
-    most = config.accounts.bots_per_division
-    return LadderStore(places.database, places.content, reserved=reserved, bots_per_division=most)
+    wanted = config.accounts
+    return LadderStore(
+        places.database,
+        places.content,
+        reserved=reserved,
+        bots_per_division=wanted.bots_per_division,
+        hand_ins_per_day=wanted.hand_ins_per_day,
+    )
 
 
 class Intake:

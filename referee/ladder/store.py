@@ -33,7 +33,7 @@ from leaderboard.web.hand_ins import (
 from leaderboard.web.people import SignUp
 from referee.ladder.accounts import Accounts, find_owner, note_change
 from referee.ladder.bots import LadderBot
-from referee.ladder.config import BOTS_PER_DIVISION, ProviderConfig
+from referee.ladder.config import BOTS_PER_DIVISION, HAND_INS_PER_DAY, ProviderConfig
 from referee.ladder.database import LadderDatabase, find, insert, utc_now
 from referee.ladder.names import check_ladder_name, seen_as, taken
 from referee.ladder.people import LadderPeople
@@ -87,6 +87,7 @@ class LadderStore:
         *,
         reserved: Sequence[str] = (),
         bots_per_division: int = BOTS_PER_DIVISION,
+        hand_ins_per_day: int = HAND_INS_PER_DAY,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Opens or creates it, and migrates an older one. `content`: the store of the files of bot versions;
@@ -94,6 +95,7 @@ class LadderStore:
         opened: it is never replaced."""
         self._content = content
         self.bots_per_division = bots_per_division
+        self.hand_ins_per_day = hand_ins_per_day
         self._reserved = tuple(reserved)
         self._database = LadderDatabase(path, clock)
         self.accounts = Accounts(self._database)
@@ -194,8 +196,7 @@ class LadderStore:
                 return known["version_id"], False
             bot_id = self._bot_for(db, row["id"], owner, name, remote=remote)
             version_id, created = self._version_for(db, bot_id, content, games, label, code)
-            db.execute("DELETE FROM sent WHERE at < ?", [self._database.before(2)])
-            insert(db, "sent", {"owner_id": row["id"], "at": self._database.now()})
+            self._note_sent(db, row["id"])
             if key:
                 db.execute("DELETE FROM keys WHERE created < ?", [self._database.before(KEY_DAYS)])
                 values = {
@@ -302,7 +303,8 @@ class LadderStore:
     def has_connected(self, name: str, label: str, games: Sequence[str]) -> None:
         """A remote bot has said in Hello that it is this version. A version that is not known is a new one; one that
         has qualified plays again, unless its owner has retired it; one that was rejected is tried again if the bot was
-        connected anew since."""
+        connected anew since. What has to be tried is a hand-in. TOO_MANY if the owner may
+        hand in nothing more today."""
 
         def put(db: Database) -> None:
             bot = self._bot_row(db, name)
@@ -313,6 +315,13 @@ class LadderStore:
                 or (known["status"] in ("active", "inactive") and known["games"] != wanted)
                 or (known["status"] == "rejected" and self._is_connected_anew(db, bot["id"], known["id"]))
             ):
+                if self._sent_within_a_day(db, bot["owner_id"]) >= self.hand_ins_per_day:
+                    raise HandInRefused(
+                        Refusal.TOO_MANY,
+                        f"its owner has handed in {self.hand_ins_per_day} times within a day, and no more is allowed",
+                        "connect it again tomorrow",
+                    )
+                self._note_sent(db, bot["owner_id"])
                 self._version_for(db, bot["id"], content, games, label, "")
                 self._displace(db, bot["id"], content)
             elif known["status"] == "inactive":
@@ -485,6 +494,21 @@ class LadderStore:
         )
         assert row is not None
         return int(row["number"])
+
+    def _sent_within_a_day(self, db: Database, owner_id: int) -> int:
+        row = find(
+            db,
+            "SELECT count(*) AS number FROM sent WHERE owner_id = ? AND at > ?",
+            owner_id,
+            self._database.before(1),
+        )
+        assert row is not None
+        return int(row["number"])
+
+    def _note_sent(self, db: Database, owner_id: int) -> None:
+        """Inside a change: one more hand-in of the owner."""
+        db.execute("DELETE FROM sent WHERE at < ?", [self._database.before(2)])
+        insert(db, "sent", {"owner_id": owner_id, "at": self._database.now()})
 
     def activate(self, name: str, number: int) -> VersionState:
         """Let this version play from now on. CONFLICT unless it has qualified, UNKNOWN."""

@@ -192,6 +192,20 @@ async def test_another_version_in_hello_is_tried_and_takes_the_place_of_the_one_
     assert len(world.tables.played) == 2, "what has qualified is not tried again"
 
 
+async def test_versions_of_a_day_are_counted_as_hand_ins(world: World) -> None:
+    world.store.hand_ins_per_day = 2
+    world.connect()
+    async with world.running():
+        await world.over()
+        for label, games in (("1", ("toy",)), ("2", ()), ("3", ())):
+            world.tables.bots["afar"] = Seen(True, label, games)
+            await asyncio.sleep(0.1)
+        await until(lambda: any("handed in 2 times" in note for note in world.notes))
+        world.tables.bots["afar"] = Seen(True, "1", ("toy",))
+        await world.over()
+    assert [version.label for version in world.store.versions("afar")] == ["1"]
+
+
 @pytest.mark.parametrize(
     "how", [["void", EndReason.DISCONNECTED, EndReason.START_FAILED, MatchLost("its worker died"), "rated"]]
 )
