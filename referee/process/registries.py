@@ -68,7 +68,8 @@ def _place(url: str) -> Place | None:
 
 def without_credentials(text: str, places: Iterable[Place]) -> str:
     """The text as a build may see it: with no password in an address, and `http://` for the registries in `places`."""
-    text = re.sub(r"(https?://)[^\s\"'<>,|/@]+@", r"\1", text, flags=re.IGNORECASE)
+    # A password may have an @ in it, as it is.
+    text = re.sub(r"(https?://)(?:[^\s\"'<>,|/@]*@)+", r"\1", text, flags=re.IGNORECASE)
     for host, port in places:
         ending = rf"(?::{port})?(?![\w.:-])" if port == HTTPS else rf":{port}(?!\d)"
         shown = host if port == HTTPS else f"{host}:{port}"
@@ -78,11 +79,10 @@ def without_credentials(text: str, places: Iterable[Place]) -> str:
 
 def place_of(target: str) -> Place | None:
     """The registry that an address with `http://` stands for."""
-    parts = urlsplit(target)
-    if parts.scheme != "http" or not parts.hostname or parts.username:
-        return None
     with suppress(ValueError):
-        return parts.hostname.lower(), parts.port or HTTPS
+        parts = urlsplit(target)
+        if parts.scheme == "http" and parts.hostname and not parts.username:
+            return parts.hostname.lower(), parts.port or HTTPS
     return None
 
 

@@ -41,6 +41,8 @@ def test_passwords_in_addresses_and_tokens_of_npm_are_found() -> None:
         ("https://packages.school.example/x", "https://packages.school.example/x"),
         ("https://packages.school.example.evil:8443/x", "https://packages.school.example.evil:8443/x"),
         ("https://bob:pw@elsewhere.example/x", "https://elsewhere.example/x"),
+        ("https://bob:p@w@elsewhere.example/x", "https://elsewhere.example/x"),
+        ("https://bob:@@packages.school.example:8443/x", "http://packages.school.example:8443/x"),
         ("https://registry.example/@scope/name", "https://registry.example/@scope/name"),
     ],
 )
@@ -168,6 +170,7 @@ def test_files_come_as_they_are_and_so_do_places_elsewhere(registry) -> None:
     [
         "POST {address}/upload HTTP/1.1\r\n\r\n",
         "GET http://elsewhere.example/ HTTP/1.1\r\n\r\n",
+        "GET http://[elsewhere.example/ HTTP/1.1\r\n\r\n",
         "GET {address}/x HTTP/1.1\r\nAccept: a\nAuthorization: b\r\n\r\n",
         "GET {address}/x\x01 HTTP/1.1\r\n\r\n",
     ],
