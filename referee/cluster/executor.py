@@ -56,6 +56,9 @@ FOLLOWED = 50
 CAP_SLACK_S = 30.0
 """What an order and its answer may take on their way, above the limit of the match."""
 
+MOST_BRINGS = 3
+"""How often a machine gets bots for one match that it says it has not got."""
+
 MOST_FAULTS = 3
 """Different matches in a row that a machine could not play, until it gets no more."""
 
@@ -320,15 +323,20 @@ class DaskExecutor:
         self, machine: Machine, spec: MatchSpec, cap_s: float, bots: tuple[BotSetup, ...], records: Path
     ) -> MatchResult:
         follow = sum(attempt.live is not None for attempt in self._attempts.values()) < FOLLOWED
-        while True:
+        lacking: list[str] = []
+        for _ in range(MOST_BRINGS + 1):
             key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
             order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow)
             answer = await self._ask(machine, order, records, cap_s)
             if answer.kind != "lacks":
-                break
-            for content in answer.lacks:
-                await self._bring(machine, next(bot for bot in bots if bot.content == content))
-        return self._judge(machine, spec, bots, answer)
+                return self._judge(machine, spec, bots, answer)
+            missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
+            lacking = [bot.name for bot in missing]
+            for bot in missing:
+                await self._bring(machine, bot)
+        what = f"machine '{machine.name}' took {' and '.join(map(repr, lacking))}, and cannot play with that"
+        self._fault(machine, spec.match_id, what)
+        raise MatchLost(what, machine=machine.name)
 
     async def _ask(self, machine: Machine, order: Order, records: Path, cap_s: float) -> Answer:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""

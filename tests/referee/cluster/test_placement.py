@@ -160,6 +160,25 @@ def test_a_machine_that_cannot_play_several_matches_in_a_row_is_named_and_gets_n
     assert "machine 'east' gets no more matches: machine 'east' cannot play: no space left" in notes
 
 
+async def test_a_machine_that_never_has_the_bots_that_it_took_is_not_asked_without_end(cluster, monkeypatch):
+    made = cluster(facts("east"))
+    brought = []
+
+    async def ask(machine, order, records, cap_s):
+        assert len(brought) < 50
+        return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,))
+
+    async def bring(machine, bot):
+        brought.append(bot.name)
+
+    monkeypatch.setattr(made, "_ask", ask)
+    monkeypatch.setattr(made, "_bring", bring)
+    with pytest.raises(MatchLost, match="machine 'east' took 'Ada', and cannot play with that") as lost:
+        await made.play(spec(), 1.0)
+    assert lost.value.machine == "east"
+    assert made.machines[0].history.faults == ["m0"]
+
+
 def test_a_match_that_no_machine_can_play_drains_none(cluster):
     made = cluster(facts("east"), facts("west"))
     for _ in range(5):
