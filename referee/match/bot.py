@@ -83,7 +83,8 @@ class LiveBot:
         self.idle_from_ns = self.cpu_ns()
         self._has_played = False
         self._freezing: asyncio.TimerHandle | None = None
-        self._sandbox = sandbox
+        self.sandbox = sandbox
+        """How it was confined when it was started."""
         self._listener: SeatListener | None = None
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
@@ -178,7 +179,7 @@ class LiveBot:
             exited.cancel()
             self.end = broken_limit(self.session, self.told.max_message_bytes, self.session.traffic.as_evidence())
         elif exited.done():
-            self.end = exit_end(exited.result(), self._sandbox)
+            self.end = exit_end(exited.result(), self.sandbox)
             if self.end.reason is EndReason.CRASHED and (lost := lost_folders(self.process.entry)):
                 self.end = replace(self.end, reason=EndReason.PLATFORM_FAULT, detail=f"{self.end.detail}; {lost}")
         else:

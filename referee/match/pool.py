@@ -185,7 +185,10 @@ class Pool:
         if not reusable:
             self._retire(bot, FAULTED_BYE_S)
             return
-        if bot.ending or bot.process.entry.id in self._fresh:
+        entry_id = bot.process.entry.id
+        # Another one than now: it was in a match when `forget` was called.
+        old = bot.sandbox != self._sandboxes.get(entry_id, Sandbox())
+        if bot.ending or old or entry_id in self._fresh:
             self._ended.append(bot.process)
             self._retire(bot, BYE_S)
             return

@@ -11,6 +11,7 @@ from referee.games.registry import get_game
 from referee.match import EndReason, Fault, Limits, MatchResult, MatchSpec, SeatSpec, SeatStats, Table, pool
 from referee.match.effort import NO_EFFORT, Effort
 from referee.process.entry import Entry, load_entry
+from referee.process.sandbox import Sandbox
 from referee.process.trees import remove_tree
 from referee.record import read_record
 
@@ -147,3 +148,21 @@ def test_what_a_bot_that_starts_did_to_itself_is_not_excused() -> None:
     assert seen.excused_at_start_ns(21) == 50 - 20 - 5
     assert seen.excused_at_start_ns(60) == 0, "others of its processes are gone, and have run as well"
     assert NO_EFFORT.excused_at_start_ns(0) == 0
+
+
+async def test_a_process_that_was_in_a_match_when_its_bot_was_confined_anew_plays_no_other_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot = load_entry(RANDOM)
+    sandboxes, release = {bot.id: Sandbox(network=True)}, pool.Pool.release
+
+    def confine(self: pool.Pool, one: pool.LiveBot, *, reusable: bool) -> None:
+        sandboxes[bot.id] = Sandbox()
+        release(self, one, reusable=reusable)
+
+    monkeypatch.setattr(pool.Pool, "release", confine)
+    async with Table({bot.id: bot}, sandboxes=sandboxes) as table:
+        assert (await table.play(make_spec(0, bot, bot), tmp_path)).status == "rated"
+        again = await table.play(make_spec(1, bot, bot), tmp_path)
+        assert len(again.startup_us) == 2
+        assert (await table.play(make_spec(2, bot, bot), tmp_path)).startup_us == ()
