@@ -1,8 +1,8 @@
-"""Who may ask for what: one table of all addresses. What is not in it is refused, whatever answers behind it.
+"""Access rights: one table of all addresses. A request that no row allows is refused.
 
-Each row is one method of one address, with the least role that may use it and the media types that it takes. A request
-is held against the table before anything else looks at it. What the table lets through is checked further: whose bot it
-is, what a token is good for, whether a form is one of ours.
+Each row is one method of one address, with the least role that may use it and the media types that it accepts. The
+table is checked before any other code sees the request. The handlers then check the owner of a bot, the scope of a
+token and the token of a form.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from leaderboard.web.hand_ins import Account, HandInRefused, Refusal, Scope
 from leaderboard.web.rates import CHANGES, JOINS, MOVES, SIGN_INS, UPLOADS, Rate
 
 Role: TypeAlias = Literal["visitor", "author", "organiser"]
-"""`visitor`: everybody. `author`: who is signed in or sends a token. `organiser`: who has all rights of one."""
+"""`visitor`: anyone. `author`: is signed in or sends a token. `organiser`: has all rights."""
 
 API: Final = "/api/v1"
-"""Below it a caller is whose token it is, and refusals are JSON."""
+"""Below it a token identifies the caller, and refusals are JSON."""
 
 NO_BODY: Final[tuple[str, ...]] = ("", "application/json")
 """`""` stands for a request that names no media type."""
@@ -43,9 +43,9 @@ ARCHIVE: Final[tuple[str, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One row. `GET` includes `HEAD`. `takes` are the media types of what is sent; a `GET` sends nothing. `rate` is
-    counted by address and, from authors on, by account; what changes something and has none has `CHANGES`. `scope` is
-    what an organiser's token must be good for."""
+    """One row. `GET` includes `HEAD`. `takes` are the accepted media types; a `GET` has no body. `rate` is
+    counted by address and, from authors on, by account; its default for other methods than `GET` is `CHANGES`. `scope`
+    is the scope that an organiser's token needs."""
 
     method: Literal["GET", "POST", "DELETE"]
     path: str
@@ -126,8 +126,8 @@ TABLE: Final[tuple[Access, ...]] = (
 
 
 class Gate:
-    """The application behind the table. A request that no row allows raises what is answered: 404 for an address that
-    is not there, 405 for a method, 401 and 403 for a role, 415 for a media type."""
+    """The application behind the table. A request that no row allows raises the error to answer: 404 for an unknown
+    address, 405 for a method, 401 and 403 for a role, 415 for a media type."""
 
     def __init__(self, app: ASGIApp, table: Sequence[Access] = TABLE) -> None:
         self.app = app

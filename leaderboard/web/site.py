@@ -1,8 +1,8 @@
-"""Pages as files, which any web server shows, and a browser without one.
+"""Pages as files, for any web server, or for a browser without one.
 
 Each page is made by the application of `app`, from the same templates, so a file shows what the page shows a visitor.
-Links become relative ones to the files. What needs a server is left out: forms, streams, JSON. A match is the page of
-`leaderboard.export.page`, which stands alone.
+Links become relative links to the files. Forms, streams and JSON are left out, because they need a server. The page of
+a match comes from `leaderboard.export.page`.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ from referee.run.folder import RunFolder, runs_in
 from referee.texts import one_line
 
 MARKER: Final = ".crosstown-site"
-"""A file in each folder that was written here: only such a folder is replaced."""
+"""A file in each folder that this module wrote: only such a folder is replaced."""
 
 _REPLAYS: Final = "replays.json"
 _SCRIPTS: Final = ("sort.js", "times.js")
-"""Those that need no server."""
+"""Scripts that need no server."""
 
 _TABS: Final = ("cross", "plots", "schedule", "settings")
 _LINK = re.compile(r' (href|src|data-events|data-frames)="([/?][^"]*)"')
@@ -55,7 +55,7 @@ _MOST_REPLAYS_AHEAD = 1000
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written. `replays` counts the pages of matches, `kept` those of them that were there before;
+    """A summary of a written site. `replays` counts the pages of matches, `kept` those of them that were there before;
     `unreadable` the matches whose records have no page, since they cannot be read."""
 
     pages: int
@@ -89,7 +89,7 @@ def publish(
     replaced as a whole if it was written here before. UsageError, PlatformError.
 
     With `hand_ins` the runs are the divisions of a ladder. `caption` says what the site is an archive of. Matches are
-    drawn by `jobs` processes; `told` is called with how many of them are done.
+    drawn by `jobs` processes; `told` is called with the number of drawn matches and the number of all.
     """
     made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
@@ -155,7 +155,7 @@ class _Site:
         self._listed = {name: frozenset[str]() for name in self._runs}
 
     async def write(self) -> int:
-        """All pages but those of matches; how many."""
+        """Write all pages except those of matches; their number."""
         tables: Tables = self._app.state.tables
         for name, run in self._runs.items():
             self._listed[name] = frozenset(row.match_id for row in (await _tables(tables, run)).listed)
@@ -179,7 +179,7 @@ class _Site:
         return len(seen)
 
     def _rewritten(self, text: str, address: str, file: str) -> tuple[str, list[str]]:
-        """The page with links to files, and the addresses of those that are to be written."""
+        """The page with links to files, and the addresses of these files."""
         found: list[str] = []
 
         def link(match: re.Match[str]) -> str:
@@ -200,7 +200,7 @@ class _Site:
         return _LINK.sub(link, text), found
 
     def _file_of(self, address: str) -> str | None:
-        """Where a page lies in the site; None for what is none of it."""
+        """The place of a page in the site; None for an address outside of it."""
         parts = urlsplit(address)
         query = {name: value for name, value in parse_qsl(parts.query) if value}
         path = parts.path.rstrip("/") or self._front
@@ -263,7 +263,7 @@ class _Site:
         return file
 
     def write_replays(self, jobs: int, told: Callable[[int, int], None]) -> tuple[int, int, list[str]]:
-        """How many pages of matches there are, how many of these are as before, and which could not be made."""
+        """The number of pages of matches, how many of them are unchanged, and the matches without a page."""
         for run, listed in self._listed.items():
             for match_id in sorted(listed):
                 self._replay(run, match_id)
@@ -287,12 +287,12 @@ class _Site:
         return len(stamps), kept, unreadable
 
     def _stamp(self, one: _Replay) -> list[Any]:
-        """Another one if the page would be another."""
+        """The key of a page, which differs whenever the page would differ."""
         found = FileStamp.of(one.record)
         return [found.size_bytes, found.mtime_ns, version("crosstown-arena"), self._is_ladder, one.back]
 
     def _take_over(self, one: _Replay) -> bool:
-        """Whether the page of the folder that is replaced could be taken."""
+        """Whether the page in the folder that is replaced could be kept."""
         path = self._folder / one.file
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -303,7 +303,7 @@ class _Site:
 
 
 def _drawn(todo: Sequence[_Replay], folder: Path, is_ladder: bool, jobs: int) -> Iterable[tuple[str, str]]:
-    """The key of each match, when its page is there, with why there is none."""
+    """The key of each match, when its page is written, and the reason if it has none."""
     if jobs == 1:
         yield from (_draw(one, folder, is_ladder) for one in todo)
         return
@@ -350,7 +350,7 @@ def relative(file: str, target: str) -> str:
 
 
 def _name(word: str) -> str:
-    """A file name for a name: as it is where any file system and web server takes it."""
+    """A file name for a name: the name itself if any file system and web server accepts it."""
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", word) and word not in ("index", "index.html"):
         return word
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", word)[:60].strip("_")
@@ -370,7 +370,7 @@ def _static_app(runs: Path, hand_ins: LadderHost | None, caption: str, chosen: M
 
 
 async def get(app: Starlette, address: str) -> tuple[int, bytes]:
-    """What the application answers to a visitor on this machine."""
+    """The application's answer to a visitor on this machine."""
     parts = urlsplit(address)
     scope = {
         "type": "http",

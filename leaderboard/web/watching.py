@@ -1,7 +1,7 @@
-"""Which matches may be watched while they are played, by how their bots are confined, and which are being played.
+"""Decides which matches may be watched while they are played, by the sandbox of their bots, and finds matches in play.
 
-A bot that can reach these pages could read there what its seat must not know: dice and cards of a match with the same
-seed. So a match may be watched at once only if no bot that plays with its seed can reach anything.
+A bot that can reach these pages could read the dice and cards of a match with the same seed there, which its seat must
+not know. So a match may be watched at once only if no bot that plays with its seed has access to a network.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _REMOTE: Final = "remote"
 
 @dataclass(frozen=True, slots=True)
 class LiveMatch:
-    """A match that is being played, or was cut off."""
+    """A match that is being played, or was interrupted."""
 
     match_id: str
     header: Header
@@ -77,7 +77,7 @@ def open_bots(run: Run) -> tuple[str, ...]:
 
 
 def _sandbox(facts: Mapping[str, Any] | None) -> str:
-    """What the record of a match would say; a bot of which the journal has no facts connects from elsewhere."""
+    """The sandbox that a match record would name. A bot without facts in the journal connects from another machine."""
     if facts is None:
         return _REMOTE
     return ", ".join([str(facts.get("profile", "")), str(facts.get("grants", ""))])

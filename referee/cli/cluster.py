@@ -1,6 +1,6 @@
-"""Commands about a cluster: its scheduler, the machines that play, and the certificates by which they know each other.
+"""Commands for a cluster: its scheduler, the machines that play, and the certificates that they need.
 
-`crosstown run FILE --executor dask` plays on it.
+`crosstown run FILE --executor dask` plays a tournament on the cluster.
 """
 
 import os
@@ -39,7 +39,7 @@ Slots = Annotated[
     int | None,
     typer.Option(
         metavar="NUMBER",
-        help="Matches that are played at once. Default: one per processor core.",
+        help="Number of matches played at the same time. Default: one per processor core.",
         min=1,
         max=1024,
         show_default=False,
@@ -100,7 +100,7 @@ def scheduler(
 ) -> None:
     """Start the scheduler of a cluster. Machines and runs connect to it. Ctrl-C ends it.
 
-    Anybody with a certificate of the cluster can run any program on all its machines. Without certificates the
+    Anyone with a certificate of the cluster can run any program on all its machines. Without certificates the
     scheduler listens on the loopback address only.
 
     Example: crosstown cluster scheduler
@@ -134,7 +134,7 @@ def worker(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Address that the scheduler reaches this machine at. Default: the one that reaches the scheduler.",
+            help="Address at which the scheduler reaches this machine. Default: the one that reaches the scheduler.",
             show_default=False,
         ),
     ] = None,
@@ -201,7 +201,7 @@ def local(
 ) -> None:
     """Start a scheduler and several workers on this machine, to try a cluster. Ctrl-C ends them.
 
-    There is no encryption: other users of this machine could run programs as you while it runs.
+    Connections are not encrypted: while the cluster runs, other users of this machine can run programs as you.
 
     Example: crosstown cluster local --workers 4
     """
@@ -225,8 +225,8 @@ def certificates(
 ) -> None:
     """Make a certificate for a machine or an organiser, and the authority of the cluster if there is none.
 
-    Copy ca.pem and the two files of the name to the machine. Keep ca-key.pem to yourself: who has it can make
-    certificates, and anybody with a certificate can run any program on all machines of the cluster.
+    Copy ca.pem and the two files of the name to the machine. Keep ca-key.pem to yourself: with it anyone can make
+    certificates, and anyone with a certificate can run any program on all machines of the cluster.
 
     Example: crosstown cluster certificates pki --name machine-1
     """
@@ -241,7 +241,7 @@ def certificates(
 
 @app.command("machines")
 def machines(run: LatestRun = None, out: Out = OUT, as_json: AsJson = False) -> None:
-    """Print what each machine has played in a run: matches, void and lost ones, move times, and its lag.
+    """Print what each machine has played in a run: matches, void and lost matches, move times and lag.
 
     Example: crosstown cluster machines first
     """
@@ -268,9 +268,9 @@ Pki = Annotated[Path, typer.Option("--pki", metavar="FOLDER", help="Folder with 
 CertName = Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the machines' certificate.")]
 Nodes = Annotated[int, typer.Option("--nodes", metavar="NUMBER", help="Number of machines.", min=1, max=10_000)]
 Cpus = Annotated[
-    int, typer.Option("--cpus", metavar="NUMBER", help="Processor cores of each machine: its slots.", min=1, max=1024)
+    int, typer.Option("--cpus", metavar="NUMBER", help="Processor cores, and slots, of each machine.", min=1, max=1024)
 ]
-Print = Annotated[bool, typer.Option("--print", help="Print the text. The command does nothing else.")]
+Print = Annotated[bool, typer.Option("--print", help="Print the text; this is the default.")]
 
 
 @app.command("slurm")
@@ -312,7 +312,7 @@ def kubernetes(
     name: CertName = "cluster",
     _print: Print = True,
 ) -> None:
-    """Print manifests for Kubernetes: a scheduler, workers, and who may reach them. Apply them with kubectl.
+    """Print manifests for Kubernetes: a scheduler, workers, and a network policy. Apply them with kubectl.
 
     Example: crosstown cluster kubernetes arena:1 --nodes 8
     """

@@ -24,13 +24,13 @@ from referee.process.manifest import load_manifest
 from referee.texts import one_line
 
 LOOK_S = 2.0
-"""How often the ladder is asked what has become of the bot."""
+"""How often the ladder is asked for the bot's status."""
 
 STOP_S = 5.0
-"""What the bot gets to end when the command ends."""
+"""Time that the bot has to end when the command ends."""
 
 LASTED_S = 60.0
-"""A bot that has run so long is started again at once."""
+"""A bot that has run at least this long is started again at once."""
 
 MOST_BACK_OFF_S = 30.0
 _DEATH_SIGNAL = 1
@@ -71,7 +71,7 @@ def environment_of(entry: Entry, way: Way, secret: str, given: Mapping[str, str]
 
 
 def connect(entry: Entry, bot: str, client: LadderClient, secret: str, say: Callable[[str], None]) -> None:
-    """Until Ctrl-C or SIGTERM. UsageError when the ladder does not take the bot any more."""
+    """Until Ctrl-C or SIGTERM. UsageError when the ladder no longer accepts the bot."""
     with tempfile.TemporaryDirectory(prefix="crosstown-connect-") as made:
         opened = client.post(f"/bots/{quote(bot, safe='')}/connection", {}, repeatable=True)
         way = Way(opened["address"], opened["token"], _authorities(Path(made), opened))
@@ -144,20 +144,19 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _check_token(address: str, token: str) -> None:
-    """UsageError if the bot's token is good for nothing any more. A ladder that does not answer is waited for by the
-    bot itself."""
+    """UsageError if the bot's token is no longer valid. If the ladder does not answer, the bot itself waits for it."""
     try:
         LadderClient(address, token, sleep=lambda _: None).get("/me")
     except PlatformError:
         return
     except LadderRefusedError as error:
         if error.status == 401:
-            step = "another 'crosstown bots connect' has taken the bot over, or the token was revoked; to have it here,"
+            step = "another 'crosstown bots connect' has taken the bot over, or the token was revoked; to run it here,"
             raise UsageError(str(error), f"{step} enter the command again") from None
 
 
 class _News:
-    """Says what the ladder thinks of the bot, each time that changes."""
+    """Prints the bot's status in the ladder each time that it changes."""
 
     def __init__(self, client: LadderClient, bot: str, say: Callable[[str], None]) -> None:
         self._client = LadderClient(client.address, client.token, sleep=lambda _: None)

@@ -1,4 +1,4 @@
-"""`crosstown ladder`: what an organiser does on the ladder's machine."""
+"""`crosstown ladder`: commands for an organiser on the ladder's machine."""
 
 import shlex
 import sys
@@ -78,7 +78,7 @@ def invite(
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an invitation, with which people make their own accounts. Its code is shown this once.
+    """Make an invitation, with which people make their own accounts. Its code is shown only once.
 
     Example: crosstown ladder invite --uses 30 --label "autumn class"
     """
@@ -114,7 +114,7 @@ def token(
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token for an owner, whose account is made if it is not there. The token is shown this once.
+    """Make a token for an owner. The account is made if it does not exist. The token is shown only once.
 
     Example: crosstown ladder token ann --scope submit
     """
@@ -145,7 +145,7 @@ def revoke(
     ] = None,
     file: File = None,
 ) -> None:
-    """Revoke tokens of an owner, at once and for good. Without an id also the sessions of browsers.
+    """Revoke tokens of an owner immediately and permanently. Without an id, browser sessions end, too.
 
     Example: crosstown ladder revoke ann 7
     """
@@ -161,7 +161,7 @@ def revoke(
 
 @app.command()
 def people(file: File = None, as_json: AsJson = False) -> None:
-    """List the owners: bots, tokens, when they were seen last.
+    """List the owners with their bots, their tokens and when they were last active.
 
     Example: crosstown ladder people
     """
@@ -195,7 +195,7 @@ def block(
     lift: Annotated[bool, typer.Option("--lift", help="Lift the block.")] = False,
     file: File = None,
 ) -> None:
-    """Let an owner do nothing, and give the owner's bots no new matches.
+    """Ban an owner: sign-ins and tokens are refused, and the owner's bots get no new matches.
 
     Example: crosstown ladder block eve --reason "copies bots of others"
     """
@@ -217,7 +217,7 @@ Name = Annotated[str, typer.Argument(metavar="DIVISION", help="Name of a divisio
 
 @contextmanager
 def _people(file: Path | None) -> "Iterator[LadderPeople]":
-    """What organisers decide, in the ladder's database."""
+    """The decisions of organisers, in the ladder's database."""
     with _opened(file) as (config, store):
         yield store.people(divisions=[division.name for division in config.divisions])
 
@@ -229,7 +229,7 @@ def approve(
     reason: Reason = "",
     file: File = None,
 ) -> None:
-    """Let the bots of an owner move the ratings of others. Accounts that were made with an invitation are approved.
+    """Approve an owner, whose bots then change the ratings of others. Accounts made with an invitation are approved.
 
     Example: crosstown ladder approve ann
     """
@@ -285,7 +285,7 @@ def disable(
 
 @app.command()
 def pause(division: Name, reason: Reason = "", file: File = None) -> None:
-    """Begin no new blocks in a division. Those in play end.
+    """Begin no new blocks in a division. Blocks in play finish.
 
     Example: crosstown ladder pause shibuya --reason "its clock changes"
     """
@@ -294,7 +294,7 @@ def pause(division: Name, reason: Reason = "", file: File = None) -> None:
 
 @app.command()
 def drain(reason: Reason = "", file: File = None) -> None:
-    """Begin no new blocks in any division. Those in play end.
+    """Begin no new blocks in any division. Blocks in play finish.
 
     Example: crosstown ladder drain --reason "the machine moves tonight"
     """
@@ -345,7 +345,7 @@ def annul(
     reason: Reason = "",
     file: File = None,
 ) -> None:
-    """Let a match not count. The process that plays does it, and says so in the journal.
+    """Annul a match: it no longer counts. The runner writes this to the journal.
 
     Example: crosstown ladder annul shibuya m000017-1b2c3d4e --reason "slept"
     """
@@ -363,7 +363,7 @@ def acts(
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what organisers did last, the newest first: when, who, what, why.
+    """List the latest actions of organisers, the newest first: time, organiser, action and reason.
 
     Example: crosstown ladder acts --last 5
     """
@@ -397,15 +397,15 @@ def collect(
         typer.Option("--wait/--no-wait", help="Wait until each bot is active or rejected, while crosstown serve runs."),
     ] = True,
     limit_min: Annotated[
-        float, typer.Option("--limit", metavar="MINUTES", help="Wait at most so long.", min=0.1, max=10_080)
+        float, typer.Option("--limit", metavar="MINUTES", help="Wait at most this long.", min=0.1, max=10_080)
     ] = 120.0,
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
     """Hand in the bots of a class: folders, archives, and git repositories at a branch or tag.
 
-    Run it every night: bots that have not changed are the version that they were. A bad hand-in stops no other, and
-    each author gets a line with the verdict. The exit code is 1 if one was not taken or was rejected.
+    Run it every night: a bot that has not changed keeps its version. A bad hand-in does not stop the others, and
+    each author gets a line with the verdict. The exit code is 1 if a bot was refused or rejected.
 
     Example: crosstown ladder collect class.toml
     """
@@ -493,7 +493,7 @@ def backup(
     as_json: AsJson = False,
 ) -> None:
     """Copy a ladder into a new folder, also while crosstown serve runs: journals, records, database, files of bots and
-    secrets. Builds are made again after a restore. Keep the folder from others: it has the secret of the dice.
+    secrets. Builds are made again after a restore. Let no one else read the folder: it has the secret of the dice.
 
     Example: crosstown ladder backup /backups/2026-11-29
     """
@@ -548,16 +548,15 @@ def season_end(
     limit_min: Annotated[
         float,
         typer.Option(
-            "--limit", metavar="MINUTES", help="Wait at most so long for the last blocks.", min=0.1, max=10_080
+            "--limit", metavar="MINUTES", help="Wait at most this long for the last blocks.", min=0.1, max=10_080
         ),
     ] = 60.0,
     jobs: Jobs = 1,
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """End the season, also while crosstown serve runs. The blocks that have begun are played to their end. The journals
-    tell the secret of the dice. The pages of the season are written as a static site. The next season begins with the
-    same bots.
+    """End the season, also while crosstown serve runs. Blocks in play finish. The journals publish the secret of the
+    dice. The pages of the season are written as a static site. The next season begins with the same bots.
 
     If the command is interrupted while it waits, enter it again.
 
@@ -581,7 +580,7 @@ def season_pages(
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the pages of a season that has ended once more, as a static site.
+    """Write the pages of an ended season again, as a static site.
 
     Example: crosstown ladder season pages 1 --site /srv/www/season-1
     """
@@ -613,7 +612,7 @@ def _write_pages(
 
 
 def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float) -> int:
-    """The number of the season that has ended. Where no process plays, it is ended here."""
+    """The number of the season that has ended. If no runner plays, this function ends it."""
     from referee.cli.ladder_process import LOCK
     from referee.errors import BusyError, PlatformError
     from referee.ladder.season import ask_for_end, end_if_asked, read_season

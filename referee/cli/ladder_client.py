@@ -69,7 +69,7 @@ def check_address(text: str, *, plain_http: bool = False) -> str:
         raise UsageError(f"{text!r} is not the address of a ladder", example)
     if parts.scheme == "http" and parts.hostname not in LOOPBACK and not plain_http:
         raise UsageError(
-            f"{address} is not encrypted: everybody on the way could read your token",
+            f"{address} is not encrypted: others on the network could read your token",
             "use https://, or --plain-http in a network that you trust",
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -87,7 +87,7 @@ class LadderClient:
         note: Callable[[str], None] = lambda _: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`note` is told of each failed try."""
+        """`note` is called with a sentence for each failed try."""
         self.address = address
         self.token = token
         self._note = note
@@ -121,7 +121,7 @@ class LadderClient:
                 if isinstance(error, ssl.SSLCertVerificationError):
                     step = "check the address; for a certificate of your own set SSL_CERT_FILE to its file"
                     raise PlatformError(
-                        f"{self.address}: its certificate is not good ({error.verify_message})", step
+                        f"{self.address}: its certificate is not accepted ({error.verify_message})", step
                     ) from None
                 last = f"{self.address} cannot be reached ({one_line(error) or type(error).__name__})"
                 if isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
@@ -166,7 +166,7 @@ def _checked(status: int, answer: bytes, *, signed: bool) -> Answer:
         return Answer(status, json.loads(answer))
     except (ValueError, RecursionError):
         raise UsageError(
-            "the address answers, but not as a ladder does", "check it: it is that of the ladder's front page"
+            "the address answers, but not as a ladder does", "use the address of the ladder's front page"
         ) from None
 
 

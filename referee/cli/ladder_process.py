@@ -1,7 +1,8 @@
-"""`python -m referee.cli.ladder_process`: the process that plays a ladder. `crosstown serve` starts it, and starts it
-again when it dies.
+"""`python -m referee.cli.ladder_process`: the runner of a ladder. `crosstown serve` starts it, and starts it
+again when it exits.
 
-It ends when its stdin does: who has started it is gone then. SIGUSR1 begins a new epoch of luck in all divisions.
+It ends when its stdin closes, because the process that started it has ended then. SIGUSR1 changes the secret of the
+seeds in all divisions.
 """
 
 import argparse
@@ -37,7 +38,7 @@ from referee.tournament.progress import Reached
 from referee.tournament.sections import Processes
 
 LOCK = "ladder.lock"
-"""In the data folder: held by the process that plays and by its workers."""
+"""In the data folder: held by the runner and by its workers."""
 
 
 class DivisionLog:

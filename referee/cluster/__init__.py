@@ -1,5 +1,5 @@
-"""Many machines: an executor on Dask's `distributed`, and the side of it that plays on each machine.
+"""Tournaments on many machines: an executor on Dask's `distributed`, and the plugin that plays on each machine.
 
-Dask finds machines, notices lost ones and carries bytes. It knows no bot and no record. Matches run in worker processes
-of ours beside Dask's, so that nothing of Dask becomes a bot's lag. Needs the extra `cluster`.
+Dask finds machines, detects lost ones and transports bytes. It does not read bots or records. Matches run in worker
+processes of Crosstown beside Dask's, so that Dask's work does not become a bot's lag. Needs the extra `cluster`.
 """

@@ -1,4 +1,4 @@
-"""A bot version as one archive: from the store of one machine into that of another, under the same hash."""
+"""A bot version as one archive, which moves it from the store of one machine to that of another under the same hash."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ def pack(store: Path, content: str) -> bytes:
 
 
 def unpack(store: Path, content: str, archive: bytes) -> Version:
-    """The version in this store, where it is laid unless it is there. EntryError if the archive has another one."""
+    """The version in this store, unpacked into it unless it is there. EntryError if the archive has another version."""
     if found := hold(store, content):
         return found
     store.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def unpack(store: Path, content: str, archive: bytes) -> Version:
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without what differs from one machine to the other."""
+    """The member without the attributes that differ between machines."""
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     info.mtime = 0

@@ -20,7 +20,7 @@ from referee.errors import PlatformError, UsageError
 
 _DAYS = 3650
 _EARLY = timedelta(days=2)
-"""A machine's clock may be behind by so much, and the certificates of its peers are valid all the same."""
+"""How far a machine's clock may be behind while the certificates of its peers are still valid."""
 
 
 def make_certificates(folder: Path, name: str) -> Certificates:
@@ -86,6 +86,6 @@ def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Readable by nobody else."""
+    """Write a file that only its owner can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(data)

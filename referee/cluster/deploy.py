@@ -12,14 +12,14 @@ _IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
 
 def check_image(image: str) -> None:
-    """UsageError for what cannot be the name of a container image."""
+    """UsageError if this cannot be the name of a container image."""
     if _IMAGE.fullmatch(image) is None:
         what = f"{image!r} is not the name of a container image"
         raise UsageError(what, "write, for instance, registry.example/arena:1")
 
 
 def slurm_script(scheduler: str, pki: Path, name: str, *, nodes: int, cpus: int, hours: int) -> str:
-    """For `sbatch`: a worker on each of `nodes` nodes. `pki` is a folder that the nodes see."""
+    """A script for `sbatch`: a worker on each of `nodes` nodes. `pki` is a folder that all nodes can read."""
     values = {
         "scheduler": shlex.quote(scheduler),
         "pki": shlex.quote(str(pki.absolute())),
@@ -32,6 +32,6 @@ def slurm_script(scheduler: str, pki: Path, name: str, *, nodes: int, cpus: int,
 
 
 def kubernetes_manifests(image: str, pki: Path, name: str, *, nodes: int, cpus: int) -> str:
-    """For `kubectl apply`: a scheduler and `nodes` workers from an image. `pki` is where the certificates lie now."""
+    """Manifests for `kubectl apply`: a scheduler and `nodes` workers from an image. `pki` has the certificates now."""
     values = {"image": image, "pki": pki, "name": name, "nodes": nodes, "cpus": cpus, "memory": cpus * _GIB_PER_SLOT}
     return (_DATA / "kubernetes.yaml").read_text("utf-8").format(**values)

@@ -1,8 +1,8 @@
 """Plays matches on the machines of a Dask cluster, behind the same protocol as the executor of this machine.
 
-The executor chooses the machine of each match, and Dask brings the order there and the answer back. So Dask never plays
-a match again on its own: a task is bound to one worker of Dask, which has a new address when it comes back. What is
-played again is decided by the runner.
+The executor chooses the machine of each match. Dask transports the order there and the answer back. It never plays
+a match again on its own: a task is bound to one worker of Dask, which has a new address when it comes back. The runner
+decides which matches are played again.
 """
 
 import asyncio
@@ -41,29 +41,29 @@ _WORKERS_PER_S = 200
 """Reading the list of more machines takes longer, and is done less often."""
 
 ANSWER_S = 60.0
-"""What a busy scheduler may take to list its machines, until it counts as lost."""
+"""Time that a busy scheduler has to list its machines before it counts as lost."""
 
 AGAIN_S = 2.0
 MOVE_S = 30.0
-"""After so long without any of its machines the rest of a block goes to others."""
+"""Without any of its machines for this long, the rest of a block goes to others."""
 
 MOST_BLOCKS = 100_000
-"""Whose place is known at once: more than can be open."""
+"""Blocks whose machines are remembered: more than can be open."""
 
 FOLLOWED = 50
 """Matches that are followed live at once."""
 
 CAP_SLACK_S = 30.0
-"""What an order and its answer may take on their way, above the limit of the match."""
+"""Time for the transport of an order and its answer, above the limit of the match."""
 
 MOST_BRINGS = 3
 """How often a machine gets bots for one match that it says it has not got."""
 
 MOST_FAULTS = 3
-"""Different matches in a row that a machine could not play, until it gets no more."""
+"""A machine gets no more matches after it could not play this number of different matches in a row."""
 
 LEAST_MATCHES = 20
-"""Of a machine and of all others, before they are compared."""
+"""Matches of a machine, and of all others, that a comparison needs."""
 
 VOID_RATE, TIMES_OTHERS, LAG_SHARE = 0.2, 4.0, 0.05
 
@@ -79,7 +79,7 @@ class History:
     faults: list[str] = field(default_factory=list)
     drained: str = ""
     unable: dict[str, str] = field(default_factory=dict)
-    """By content of a bot, why it cannot be built or does not start here."""
+    """For each bot, by content: why it cannot be built or does not start here."""
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class _Attempt:
     """Why there will be no answer."""
     cap_s: float = 0.0
     live: Path | None = None
-    """Where what comes of its record is written, if it is followed."""
+    """The file for its live record, if it is followed."""
     begun: bool = False
     news_bytes: int = 0
     limit: asyncio.Timeout | None = None
@@ -285,7 +285,7 @@ class DaskExecutor:
         machines = list(self._machines.values())
         drained = [f"{one.name}: {one.history.drained}" for one in machines if one.history.drained]
         if len(drained) == len(machines):
-            raise PlatformError(f"no machine is left: {'; '.join(drained)}", "mend a machine, and start it again")
+            raise PlatformError(f"no machine is left: {'; '.join(drained)}", "repair a machine, and start it again")
         working = [one for one in machines if not one.history.drained]
         for bot in bots:
             why = [
@@ -579,7 +579,7 @@ class DaskExecutor:
         self._tell_machines()
 
     def _tell_machines(self) -> None:
-        """How many there are, whenever that changes."""
+        """Note the number of machines, whenever it changes."""
         number, slots = len(self._machines), sum(machine.facts.slots for machine in self._machines.values())
         if (number, slots) != self._told:
             self._told = number, slots
@@ -622,7 +622,7 @@ class DaskExecutor:
         if not isinstance(said, Mapping):
             return
         if said.get("action") == "remove-worker" and (machine := self._machines.get(str(said.get("worker")))):
-            self._lose([machine], "the scheduler hears no more of it")
+            self._lose([machine], "the scheduler gets no more messages from it")
         if said.get("action") in ("add-worker", "remove-worker"):
             self._look.set()
 
@@ -679,7 +679,7 @@ async def _outcome(future: Any) -> tuple[Any, str]:
 
 
 def _heard(task: "asyncio.Task[tuple[str, str]]") -> None:
-    """Whoever waited for it may have gone: then nobody asks for its error."""
+    """The caller may have been cancelled; then no code asks for its error."""
     if not task.cancelled():
         task.exception()
 

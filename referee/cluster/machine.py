@@ -1,4 +1,4 @@
-"""What a machine of a cluster says of itself: its name and class, its slots, its sandbox and its versions."""
+"""The description of a machine of a cluster: its name and class, its slots, its sandbox and its versions."""
 
 import platform
 import socket
@@ -17,12 +17,12 @@ SLOT = "slot"
 """The resource of Dask that one match takes."""
 
 METRIC = "crosstown"
-"""Under this name a machine's facts are in what Dask reports of it."""
+"""Dask's metrics of a worker have the machine's facts under this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Of what must be the same on all machines: Crosstown with a hash over its code, Python and distributed."""
+    """Versions that must be the same on all machines: Crosstown with a hash of its code, Python and distributed."""
 
     crosstown: str
     python: str
@@ -67,7 +67,7 @@ def own_versions() -> Versions:
 
 
 def own_name() -> str:
-    """What this machine calls itself."""
+    """The default name of this machine."""
     return socket.gethostname()
 
 

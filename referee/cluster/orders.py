@@ -1,7 +1,7 @@
-"""What goes over the wire between the executor and a machine: bytes of ours, which Dask carries and does not read.
+"""Messages between the executor and a machine, as bytes that Dask transports and does not read.
 
     order     one match: its specification, its bots by content, its limits; to `tasks.play_match`
-    answer    what became of it: a line of JSON, and behind it the compressed record if there is one
+    answer    the outcome: a line of JSON, followed by the compressed record if there is one
     news      of a match in play, as an event of Dask's scheduler
 
 An order has the seed of its match alone. The secret of the run never leaves the runner.
@@ -19,7 +19,7 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup
 
 TOPIC = "crosstown"
-"""Of the events by which machines tell of matches in play."""
+"""The topic of the events with news of matches in play."""
 
 Kind: TypeAlias = Literal["played", "lacks", "lost", "broken"]
 """played: there is a result. lacks: bots are not there yet. lost: the worker process died. broken: the machine cannot
@@ -60,7 +60,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a machine says of an order. `lacks` are contents of bots; `flood` as in `MatchLost`."""
+    """A machine's answer to an order. `lacks` are contents of bots; `flood` as in `MatchLost`."""
 
     key: str
     kind: Kind
@@ -86,7 +86,7 @@ class Answer:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Answer":
-        """Inverse of `to_bytes`. ValueError for anything else, and where the record is not what was sent."""
+        """Inverse of `to_bytes`. ValueError for anything else, and for a record that differs from what was sent."""
         line, _, record = data.partition(b"\n")
         try:
             values = json.loads(line)

@@ -1,4 +1,5 @@
-"""Who may speak to a cluster. Dask executes what its clients send, so off the loopback address all speak mutual TLS."""
+"""Addresses and certificates of a cluster. Dask executes the code that its clients send, so all connections off the
+loopback address use mutual TLS."""
 
 import ipaddress
 import stat
@@ -10,7 +11,7 @@ from referee.errors import UsageError
 from referee.wire.public_address import check_public
 
 PORT = 8786
-"""Of a scheduler, if nothing else is said."""
+"""Default port of a scheduler."""
 
 _MOST_NAME = 100
 
@@ -26,7 +27,7 @@ class Certificates:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A scheduler's address with what it takes to speak to it."""
+    """A scheduler's address, with the certificates to connect to it."""
 
     address: str
     certificates: Certificates | None = None
@@ -37,7 +38,7 @@ class Peer:
 
 
 def check_peer(address: str, ca: Path | None, cert: Path | None, key: Path | None) -> Peer:
-    """A scheduler to connect to. UsageError for an address that is none, or one that needs TLS and has not got it."""
+    """A scheduler to connect to. UsageError for an invalid address, or one that needs TLS without certificates."""
     scheme, host, port = parse_scheduler(address)
     given = _certificates(ca, cert, key)
     if given is None and scheme == "tls":
@@ -52,11 +53,11 @@ def check_peer(address: str, ca: Path | None, cert: Path | None, key: Path | Non
 
 
 def check_listen(host: str, ca: Path | None, cert: Path | None, key: Path | None) -> Certificates | None:
-    """What a scheduler may listen with on `host`. UsageError if that would be open to other machines."""
+    """The certificates for a scheduler on `host`. UsageError if it would be open to other machines without TLS."""
     check_host(host)
     given = _certificates(ca, cert, key)
     if given is None and not is_loopback(host):
-        what = f"{host} can be reached from other machines, and whoever connects could run any program here"
+        what = f"{host} can be reached from other machines, and anyone who connects could run any program here"
         raise UsageError(what, "give --ca, --cert and --key; crosstown cluster certificates FOLDER makes them")
     return given
 
@@ -95,7 +96,7 @@ def check_host(host: str) -> None:
 
 
 def check_name(option: str, name: str) -> None:
-    """UsageError for what no machine, class or certificate can be called: these names are shown, and name files."""
+    """UsageError for a name that a machine, class or certificate cannot have: names are shown and used for files."""
     if not 1 <= len(name) <= _MOST_NAME or not name.isprintable() or name[0] in ".-" or "/" in name:
         what = f"{option} is one line of at most {_MOST_NAME} characters, without '/' and no '.' or '-' in front"
         raise UsageError(f"{what}, not {name!r}", "choose another one")

@@ -1,4 +1,4 @@
-"""Plays a run on the machines of a cluster: what `referee.tournament.play` does on this one."""
+"""Plays a run on the machines of a cluster, as `referee.tournament.play` does on this machine."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,7 +103,7 @@ def _wanted(tournament: Tournament, bot: BotConfig) -> str:
 
 
 def _granted(pairs: Sequence[tuple[Entry, BotConfig]]) -> Confinement:
-    """What the organiser is shown of grants."""
+    """The sentences about grants for the organiser."""
     grants = {
         entry.name: Sandbox("strict", bot.sandbox.network, bot.sandbox.env, bot.sandbox.read, (), bot.sandbox.devices)
         for entry, bot in pairs

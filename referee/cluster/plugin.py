@@ -1,7 +1,7 @@
-"""What plays on a machine: a plugin of Dask's worker that supervises worker processes of ours.
+"""The plugin of Dask's worker that plays on a machine: it supervises worker processes of Crosstown.
 
-Each slot is a process with a table of its own, the same as on the runner's machine. No match runs in Dask's process:
-that only hands orders on, and records back.
+Each slot is a process with a table of its own, the same as on the runner's machine. No match runs in Dask's process,
+which only passes on orders and returns records.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from referee.tournament.messages import BotSetup, Meeting
 NAME = "crosstown"
 
 NEWS_S = 1.0
-"""How often what has come of a live record is sent, at most."""
+"""The new part of a live record is sent at most this often."""
 
 NEWS_BYTES = 64 << 10
-"""How much of it at once, at most."""
+"""The most that is sent of it at once."""
 
 _NOWHERE = "elsewhere"
 
@@ -81,12 +81,12 @@ class MachinePlugin(WorkerPlugin):
         self._tables.kill()
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """Dask does not end what it has begun: a match that nobody waits for any more ends here."""
+        """Dask does not end a task that it has begun: a match whose caller has gone ends here."""
         if finish in ("cancelled", "released", "forgotten") and (playing := self._playing.get(str(key))):
             playing.cancel()
 
     def facts(self, _worker: Worker) -> Mapping[str, Any]:
-        """For all who look at the cluster, with each of Dask's heartbeats."""
+        """The machine's facts, which Dask sends with each heartbeat."""
         return {**self._facts.to_values(), "busy": len(self._playing)}
 
     async def play(self, data: bytes) -> bytes:
@@ -100,7 +100,7 @@ class MachinePlugin(WorkerPlugin):
             playing.cancel()
             self._playing.pop(order.key, None)
         if playing.cancelled():
-            return Answer(order.key, "lost", self._facts.name, "nobody waits for it any more").to_bytes()
+            return Answer(order.key, "lost", self._facts.name, "the caller no longer waits for it").to_bytes()
         return playing.result()
 
     async def _play(self, order: Order) -> bytes:

@@ -1,4 +1,4 @@
-"""The two kinds of process that a cluster is made of: one scheduler, and a worker on each machine."""
+"""The two kinds of process of a cluster: one scheduler, and a worker on each machine."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from referee.folders import cache_folder
 from referee.texts import one_line
 
 VERSIONS = "crosstown_versions"
-"""What a scheduler of ours answers to besides Dask's own requests."""
+"""The request that Crosstown's scheduler answers besides Dask's own requests."""
 
 _AGAIN_S = 1.0
 _MOST_AGAIN_S = 10.0
@@ -36,7 +36,7 @@ Tell = Callable[[str], None]
 
 
 class VersionsPlugin(SchedulerPlugin):
-    """Lets everybody who joins ask for the scheduler's versions."""
+    """Answers with the scheduler's versions, for workers and runners that join."""
 
     name = VERSIONS
 
@@ -47,8 +47,8 @@ class VersionsPlugin(SchedulerPlugin):
 
 
 async def check_versions(peer: Peer) -> None:
-    """UsageError if the scheduler has other versions than this process, or is none of ours; PlatformError if nobody
-    answers."""
+    """UsageError if the scheduler has other versions than this process, or was not started by Crosstown; PlatformError
+    without an answer."""
     connection = security_of(peer.certificates).get_connection_args("client")
     try:
         async with rpc(peer.address, connection_args=connection, timeout=_CONNECT_S) as scheduler:
@@ -68,7 +68,7 @@ async def check_versions(peer: Peer) -> None:
 
 
 def run_scheduler(host: str, port: int, certificates: Certificates | None, dashboard: int, tell: Tell) -> None:
-    """Serve until a signal. PlatformError if the address cannot be had."""
+    """Serve until a signal. PlatformError if the address cannot be used."""
     with dask.config.set(CONFIG):
         run_loop(_schedule(host, port, certificates, dashboard, tell))
 
@@ -95,7 +95,7 @@ async def _schedule(host: str, port: int, certificates: Certificates | None, das
 
 
 def run_worker(peer: Peer, facts: Facts, host: str | None, work: Path | None, tell: Tell) -> None:
-    """Play for a scheduler until a signal, and come back to it whenever it was lost. `host`: where this machine
+    """Play for a scheduler until a signal, and reconnect whenever it was lost. `host`: where this machine
     listens; None for the address that reaches the scheduler."""
     work = work or cache_folder() / "cluster" / f"{facts.name}-{secrets.token_hex(4)}"
     work.mkdir(parents=True, exist_ok=True)
@@ -168,6 +168,6 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 def _log_to_stderr() -> None:
-    """What Dask has to say, if it is more than news."""
+    """Send Dask's errors to standard error."""
     for name in ("distributed", "tornado", "bokeh"):
         logging.getLogger(name).setLevel(logging.ERROR)

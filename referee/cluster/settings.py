@@ -1,4 +1,4 @@
-"""Settings of Dask that a cluster of ours needs, whatever the user's own are."""
+"""Settings of Dask that a cluster needs. They take precedence over the user's own."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from distributed import Security
 from referee.cluster.peers import Certificates
 
 WORKER_TTL_S = 10.0
-"""A machine from which nothing was heard for so long is lost. Machines report every half second; more than some 50 less
+"""A machine without any message for this long is lost. Machines report every half second; more than some 50 less
 often, and then Dask waits longer."""
 
 CONFIG: Mapping[str, Any] = {

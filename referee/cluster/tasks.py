@@ -11,7 +11,7 @@ async def play_match(order: bytes) -> bytes:
 
 
 async def take_bot(content: str, profile: str, archive: bytes) -> tuple[str, str]:
-    """Keep a bot version and build it if need be: ("", ""), or "unable" and why it cannot be built on this machine, or
+    """Keep a bot version and build it if needed: ("", ""), or "unable" and why it cannot be built on this machine, or
     "broken" and what is wrong with the machine."""
     return await _plugin().take(content, profile, archive)
 

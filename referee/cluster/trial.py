@@ -1,4 +1,4 @@
-"""A whole cluster on this machine, to try one: a scheduler and workers, each a process of its own."""
+"""A complete cluster on this machine, for a try: a scheduler and workers, each in its own process."""
 
 import signal
 import socket

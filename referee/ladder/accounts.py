@@ -1,6 +1,6 @@
 """Owners, their tokens, and the invitations with which people become owners.
 
-Secrets are shown once and stored as hashes. A token that was seen to be expired stays so when the clock is set back.
+Secrets are shown once and stored as hashes. A token that has expired stays expired when the clock is set back.
 """
 
 import secrets
@@ -29,7 +29,7 @@ from referee.process.manifest import look_alike_keys
 
 SESSION_DAYS = 30
 SEEN_EVERY_S = 600.0
-"""The last use of a token is kept with this precision: it costs a write."""
+"""The last use of a token is kept with this precision, because each update is a write."""
 
 TOKEN_PREFIX = "crosstown_"  # noqa: S105 - how secret scanners know one
 _SECRET_BYTES = 32
@@ -39,13 +39,13 @@ _PEOPLE = "SELECT o.*, (SELECT count(*) FROM bots b WHERE b.owner_id = o.id) AS 
 
 
 class Accounts:
-    """Those of one ladder. Methods raise HandInRefused, and change all or nothing."""
+    """The accounts of one ladder. Methods raise HandInRefused, and change all or nothing."""
 
     def __init__(self, database: LadderDatabase) -> None:
         self._database = database
 
     def account(self, secret: str) -> Account:
-        """Whose token this is. UNAUTHENTICATED if it is good for nothing, FORBIDDEN if its owner is blocked."""
+        """The account of this token. UNAUTHENTICATED if it is not valid, FORBIDDEN if its owner is blocked."""
         row = self._database.row(
             "SELECT t.*, o.name AS owner, o.organiser, o.blocked, b.name AS bot FROM tokens t"
             " JOIN owners o ON o.id = t.owner_id LEFT JOIN bots b ON b.id = t.bot_id WHERE t.digest = ?",
@@ -128,12 +128,12 @@ class Accounts:
         return NewInvitation(Invitation(str(id_), label, now, expires, uses, organiser), code)
 
     def invitations(self) -> list[Invitation]:
-        """All that are good for something, the newest first."""
+        """All valid invitations, the newest first."""
         rows = self._database.rows("SELECT * FROM invitations WHERE uses_left > 0 ORDER BY id DESC")
         return [_invitation(row) for row in rows if not self._database.is_past(row["expires"])]
 
     def invitation(self, code: str) -> Invitation:
-        """What the code is good for. UNAUTHENTICATED if that is nothing."""
+        """The invitation with this code. UNAUTHENTICATED if it is not valid."""
         row = self._database.row("SELECT * FROM invitations WHERE digest = ?", digest_of(code))
         return self._good(row)
 
@@ -180,7 +180,7 @@ class Accounts:
         return self._database.write(use)
 
     def add_owner(self, owner: str, *, organiser: bool = False) -> bool:
-        """Whether the account was made just now: one of this name is left as it is. UNUSABLE, CONFLICT."""
+        """Whether the account was made just now: an existing account is not changed. UNUSABLE, CONFLICT."""
         name = check_ladder_name(owner, "an owner")
 
         def make(db: Database) -> bool:
@@ -286,8 +286,8 @@ class Accounts:
         return NewToken(owner, Token(str(id_), label, scope, now, kind, bot, expires), secret)
 
     def replace_connection(self, db: Database, owner: str, bot: str, days: int) -> NewToken:
-        """Inside a change: the token with which the bot connects from now on. The one before is revoked: who starts the
-        bot last has it."""
+        """Inside a change: the token with which the bot connects from now on. The one before is revoked: the
+        latest start of the bot has it."""
         db.execute(
             "UPDATE tokens SET over = 'revoked' WHERE kind = 'connection' AND over = ''"
             " AND bot_id = (SELECT id FROM bots WHERE name = ?)",
@@ -310,7 +310,7 @@ class Accounts:
         return found
 
     def tokens(self, owner: str) -> list[Token]:
-        """All of an owner that are good for something, the newest first."""
+        """All valid tokens of an owner, the newest first."""
         rows = self._database.rows(
             "SELECT t.*, b.name AS bot FROM tokens t JOIN owners o ON o.id = t.owner_id"
             " LEFT JOIN bots b ON b.id = t.bot_id WHERE o.name = ? AND t.over = '' ORDER BY t.id DESC",
@@ -332,7 +332,7 @@ class Accounts:
         ]
 
     def revoke_token(self, owner: str, token_id: str) -> None:
-        """At once, and for good. UNKNOWN unless it is one of the owner's."""
+        """Revoke a token permanently. UNKNOWN unless it is one of the owner's."""
 
         def revoke(db: Database) -> int:
             note_change(db)  # it may be that of a remote bot, which goes then
@@ -385,7 +385,7 @@ def _label(text: str) -> str:
 
 
 def _number(id_: str) -> int:
-    """-1 for what is no id."""
+    """The number of an id; -1 for other text."""
     return int(id_) if id_.isascii() and id_.isdecimal() and len(id_) < 19 else -1
 
 

@@ -1,7 +1,7 @@
-"""Unpacks what strangers hand in, zip or tar.gz, and packs a bot's sources.
+"""Unpacks archives from strangers, zip or tar.gz, and packs a bot's sources.
 
-Nothing is written outside of a new folder. Every limit holds while an archive is read: what it states about itself is
-never believed. Links are made last, when nothing is written through them any more.
+Nothing is written outside of a new folder. Every limit is checked while an archive is read: the sizes that it
+states are not trusted. Links are made last, after all writing.
 """
 
 import gzip
@@ -33,9 +33,9 @@ _MOST_HEADER_BYTES = 1 << 16
 _MOST_DIRECTORY_BYTES = 4 << 20
 """Of the list at the end of a zip file, which is read as a whole."""
 _RATIO_FROM_BYTES = 1 << 20
-"""A few small files of zeros are no bomb."""
+"""Below this size the ratio is not checked: a few small files of zeros are no bomb."""
 _SKIPPED = "__MACOSX"
-"""What macOS adds beside the files."""
+"""Entries that macOS adds beside the files."""
 
 _OTHER_KINDS = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
@@ -50,7 +50,7 @@ _OTHER_KINDS = {
 
 
 class ArchiveError(ExpectedError):
-    """An archive that is not taken. The sentence for its author names the member."""
+    """An archive that is refused. The sentence for its author names the member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class ArchiveLimits:
 def unpack(archive: Path, target: Path, limits: ArchiveLimits) -> Path:
     """Unpack a zip or tar.gz file into the new folder `target`; the bot's folder, `target` or the only folder in it.
 
-    After an error `target` is not there. ArchiveError for what the author can mend, OSError for the disk.
+    After an error `target` is not there. ArchiveError for what the author can correct, OSError for the disk.
     """
     try:
         tree = _Tree(target, limits, archive.stat().st_size)
@@ -112,7 +112,7 @@ def _kind(file: BinaryIO, limits: ArchiveLimits) -> str:
 
 
 class _Tree:
-    """What has been written below `root`, and what may still be."""
+    """The files written below `root`, and the limits that are left."""
 
     def __init__(self, root: Path, limits: ArchiveLimits, packed_bytes: int) -> None:
         """OSError if `root` cannot be made, or is there."""
@@ -307,7 +307,7 @@ _DAMAGED = (
     UnicodeError,
     IndexError,
 )
-"""What the standard library's readers raise for what is no good archive."""
+"""Errors of the standard library's readers for a damaged archive."""
 
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END = b"PK\x05\x06"
@@ -520,7 +520,7 @@ def _signed_sum(block: bytes) -> int:
 def pack(folder: Path, manifest: Manifest, out: BinaryIO) -> None:
     """The sources of a bot, which are what its hash covers, as a tar.gz file: the same bytes for the same sources.
 
-    EntryError; ArchiveError for a name that no server takes; OSError.
+    EntryError; ArchiveError for a name that no server accepts; OSError.
     """
     sources = read_sources(folder, manifest)
     with (

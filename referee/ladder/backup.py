@@ -1,10 +1,9 @@
-"""A copy of a ladder that is made while it plays, and the ladder that is made of it again.
+"""Backups: a copy of a ladder that is made while it plays, and the ladder that is restored from it.
 
-The ladder writes content, then `ladder.db`, then journals. A backup reads them the other way round: first how far each
-journal is, then the database, then the files of versions. So all that the copy of a journal speaks of is in the copy of
-the database, and all that this speaks of is in the copy of the content. What came later is left out, or not spoken of:
-the ladder that is restored goes on from the state at which its journals were read, and plays again what it has no
-result of.
+The ladder writes content, then `ladder.db`, then journals. A backup reads them in the reverse order: first the length
+of each journal, then the database, then the files of versions. So everything that the copy of a journal names is in
+the copy of the database, and everything that this names is in the copy of the content. Later data is left out or not
+named. A restored ladder continues from the state at which its journals were read, and plays again what has no result.
 
 BACKUP/backup.json           what is in it: each file with its size and a hash; written last
 BACKUP/ladder.toml           the ladder's file, where it has one
@@ -49,7 +48,7 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class _Copies:
-    """The files of a backup, copied one by one, with what tells whether they are whole."""
+    """The files of a backup, copied one by one, with the digests that verify them."""
 
     folder: Path
     told: Callable[[str], None]
@@ -184,7 +183,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_database(path: Path, copies: _Copies) -> list[str]:
-    """By SQLite's own means, which wait for nobody that writes; the contents that it speaks of."""
+    """By SQLite's own backup, which does not wait for writers; the contents that it speaks of."""
     target = copies.folder / _DATABASE
     try:
         with (

@@ -1,4 +1,4 @@
-"""What matchmaking believes of the strength of each version while the ladder runs: TrueSkill, match after match as they
+"""Matchmaking's estimate of the strength of each version while the ladder runs: TrueSkill, match after match as they
 end. The tables have the same model in schedule order (`leaderboard.ratings.live`); this one costs microseconds a match.
 
 A version begins with the mu that the version before has then, and with a sigma widened by `WIDENING`.

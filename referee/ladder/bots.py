@@ -1,4 +1,4 @@
-"""The bots of a ladder as the part that plays sees them, and where it learns of them."""
+"""The bots of a ladder as the runner sees them, and the rosters that list them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -49,10 +49,10 @@ class LadderBot:
 
 
 class Roster(Protocol):
-    """Which bots play where. The runner asks it at start, and about once a second: calls must be quick."""
+    """Lists the bots of each division. The runner asks it at start, and about once a second: calls must be fast."""
 
     def change_count(self) -> int:
-        """A number that is another one after every change of what `active` returns, for any division."""
+        """A number that changes whenever the result of `active` changes for any division."""
 
     def active(self, division: str) -> Sequence[LadderBot]:
         """The active version of each bot that plays in the division. No name is there twice."""
@@ -73,7 +73,7 @@ class Connections(Protocol):
 
 
 class NoConnections:
-    """Of a ladder in which no division admits remote bots."""
+    """Connections of a ladder in which no division admits remote bots."""
 
     def connected(self, bot: LadderBot) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Who meets whom next in a division: a pure function of a snapshot, so that a journal can tell whether it was right.
+"""Matchmaking: decides the next block of a division. A pure function of a snapshot, so that a journal can verify it.
 
 1. Newcomers first. A version plays a placement series as soon as it is there: its first opponent stands in the middle
    of the established bots, the next one in the middle of those above if it won, of those below if it lost.
@@ -228,7 +228,7 @@ class _Table:
         return group, what
 
     def _among_newcomers(self, bot: Candidate, seats: int) -> tuple[list[Candidate], str]:
-        """Where most are new, nobody's rank tells much: a newcomer meets the bot from which the table learns most."""
+        """Where most bots are new, ranks are uncertain: a newcomer meets the bot that gives the most information."""
         group = self._fill([bot], self._by_gain(self._here.index(bot)), seats)
         series = self._settings.placement_blocks
         return group, (

@@ -134,7 +134,7 @@ class Division:
         self.folder = RunFolder(config.folder_of(division))
         self.playing: Playing = {}
         self.used_s = 0.0
-        """What its matches have taken of the tables, so that all divisions get as much."""
+        """Worker time that its matches have used, so that all divisions get equal time."""
         self.idle = Idle("")
         """Why nothing was begun when that was looked at last."""
         self.frozen = False
@@ -319,7 +319,7 @@ class Division:
         return self._tables.slots
 
     def has_room(self, spec: MatchSpec, _playing: Collection[MatchSpec]) -> bool:
-        """Whoever plays all divisions asks only where there is room. A match waits for its remote bots, and holds up no
+        """The runner asks only where there is room. A match waits for its remote bots, and holds up no
         other one; one that will not be played is taken at once, to be put aside."""
         if self.progress.schedule.out(spec):
             return True
@@ -451,7 +451,7 @@ class Division:
 
     @property
     def broken(self) -> list[LadderBot]:
-        """Bots that the breaker has paused, until whoever reads the list empties it."""
+        """Bots that the breaker has paused, until the reader of the list empties it."""
         return self._broken
 
     # What comes next
@@ -493,7 +493,7 @@ class Division:
 
     @property
     def awaits_first_match(self) -> bool:
-        """Whether somebody's bot, not a house bot, was never chosen for a block."""
+        """Whether an owner's bot, not a house bot, was never chosen for a block."""
         return any(not member.out and not member.blocks and member.bot.owner for member in self._members.values())
 
     def in_play(self) -> list[tuple[str, str]]:
@@ -562,7 +562,7 @@ class Division:
         return Snapshot(self._blocks, self.config.game.players, bots, tuple(self._latest), self._ladder.matchmaking)
 
     def _may_decide(self) -> bool:
-        """Not while an epoch is to end: its secret is told when all of its matches are settled."""
+        """Not while an epoch is to end: its secret is published when all of its matches are settled."""
         if not self.new_epoch and self._day() == self._epoch_day:
             return True
         if self.playing or not self.progress.all_settled:
@@ -662,7 +662,7 @@ class Division:
                     member.scores += [(other, sum(found) / len(found)) for other, found in shares if found]
 
     def _is_placed(self, entry_id: str) -> bool:
-        """Whether nobody asks for its results any more, since its placement series is over."""
+        """Whether its results are no longer needed, since its placement series is over."""
         member = self._members.get(entry_id)
         return member is None or len(member.scores) >= self._ladder.matchmaking.placement_blocks
 

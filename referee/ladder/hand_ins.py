@@ -1,4 +1,4 @@
-"""What the pages and `/api/v1` of a ladder ask and do: accounts, uploads, versions, divisions."""
+"""The operations behind the pages and `/api/v1` of a ladder: accounts, uploads, versions, divisions."""
 
 import hashlib
 import os
@@ -272,7 +272,7 @@ class LadderHandIns:
         )
 
     def _check_room(self, owner: str, name: str) -> None:
-        """TOO_MANY if the owner may hand in nothing more now, UNAVAILABLE if nobody may."""
+        """TOO_MANY if the owner may hand in nothing more now, UNAVAILABLE if no owner may."""
         if full := self._disk.stops_hand_ins():
             step = "try again later; the organiser sees this, too"
             raise HandInRefused(Refusal.UNAVAILABLE, f"no hand-in is taken now: {full}", step, _DISK_RETRY_S)

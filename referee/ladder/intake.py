@@ -1,8 +1,8 @@
-"""Takes each hand-in through its steps: checked, built, tried, and then active or rejected.
+"""Takes each hand-in through its steps: check, build and trial; then it is active or rejected.
 
-Runs as tasks in the process that plays. What is done for a bot is done in a process of its own (`trial`), with a limit
-for each step. The state is in `ladder.db` alone: after a kill in any state the steps begin again with the first, and
-what was built before is not built again.
+Runs as tasks in the runner. The work for a bot is done in a separate process (`trial`), with a limit for each step.
+The state is in `ladder.db` alone: after a kill in any state the steps begin again with the first, and finished builds
+are kept.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from referee.texts import one_line
 from referee.tournament.executor import MatchLost
 
 LOOK_S = 0.5
-"""How often the database is asked for new hand-ins: at most so late does one begin."""
+"""Interval at which the database is read for new hand-ins: the longest delay before one begins."""
 
 CHECK_S = 30.0
 QUALIFY_S = 600.0
@@ -45,13 +45,13 @@ BUILD_MARGIN_S = 120.0
 """Beside the limits of fetch and build, which the build holds itself: for copies, hashes, and waiting for another."""
 
 MOST_BEGINNINGS = 5
-"""A hand-in with which this process died so often is rejected."""
+"""A hand-in during which this process died this often is rejected."""
 
 MOST_REMOTE_TRIES = 5
 """Matches of a remote bot without a result, in one division, after which it has not qualified there."""
 
 BACK_OFF_S = 20.0
-"""After trouble of this machine, such as a full disk, the hand-in waits so long."""
+"""After an error of this machine, such as a full disk, the hand-in waits this long."""
 
 MOST_BACK_OFF_S = 3600.0
 """After several builds of the same that failed."""
@@ -66,7 +66,7 @@ _LINE_BYTES = 1 << 20
 
 
 class RemoteTrials(Protocol):
-    """How versions are tried that run at their owners'."""
+    """Tries versions that run on their owners' machines."""
 
     def is_there(self, version: WaitingVersion) -> bool:
         """Whether the version is connected."""
@@ -227,7 +227,7 @@ class Intake:
         return bool(full)
 
     async def _evict(self) -> None:
-        """Now and then, remove files of versions that do not play, of owners who have too much."""
+        """At intervals, remove files of versions that do not play, of owners over their quota."""
         if time.monotonic() < self._evicted_s + EVICT_S:
             return
         self._evicted_s = time.monotonic()
@@ -400,7 +400,7 @@ class Intake:
             raise _Rejected("qualified", reason, "see the log, correct the bot, and hand it in again")
 
     async def _try_remote(self, version: WaitingVersion, divisions: list[DivisionConfig], *, active: bool) -> None:
-        """A match in each division, while it is connected. It waits for its bot, and nobody waits for it."""
+        """A match in each division, while the bot is connected. Other hand-ins do not wait for it."""
         remote = self._remote
         if remote is None:
             raise _Rejected("checked", "no division of this ladder admits remote bots", "hand in its files instead")
@@ -443,7 +443,7 @@ class Intake:
         return False, one_line(f"{MOST_REMOTE_TRIES} matches in {division.name} had no result, the last one: {said}")
 
     async def _connected(self, version: WaitingVersion, remote: RemoteTrials) -> bool:
-        """Once it is; False if there is nothing left to try meanwhile."""
+        """Wait for its connection; False if no trial is left by then."""
         while not remote.is_there(version):
             await asyncio.sleep(LOOK_S)
             if not await self._is_waiting(version):
@@ -469,7 +469,7 @@ class Intake:
             await _end(process)
 
     async def _start(self, log: Path) -> asyncio.subprocess.Process:
-        """A new process, which is not left behind when this is cancelled meanwhile."""
+        """A new process, which is also ended if this is cancelled."""
         with log.open("ab") as written:
             starting = asyncio.ensure_future(
                 asyncio.create_subprocess_exec(
@@ -566,8 +566,7 @@ class Intake:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill it, if it is there, and see it gone, also when this is cancelled meanwhile. Its bots end with it: their
-    guardians watch it."""
+    """Kill the process and wait for its end, even if cancelled. Its bots end with it: their guardians watch it."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""What monitoring is told of a ladder: from `ladder.db`, the disk, and what the process that plays has written last."""
+"""The state of a ladder for monitoring: from `ladder.db`, the disk, and the last status of the runner."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -50,7 +50,7 @@ class LadderMonitor:
             Metric(
                 "crosstown_alarm",
                 "gauge",
-                "1 while an organiser should look at the division.",
+                "1 while the division has an alarm.",
                 ("division",),
                 [((name,), float(bool(division["alarm"]))) for name, division in status.items()],
             ),
@@ -70,7 +70,7 @@ class LadderMonitor:
             _by_reason("faults", "Faults of bots in matches that count.", counts, "faults"),
         ]
         free = Metric("crosstown_disk_free_ratio", "gauge", "Free share of the disk.", (), [((), self._disk.free())])
-        up = Metric("crosstown_runner_up", "gauge", "1 while the process that plays runs.", (), [((), bool(status))])
+        up = Metric("crosstown_runner_up", "gauge", "1 while the runner runs.", (), [((), bool(status))])
         return [*by_division, free, up, *self._hand_ins()]
 
     def _hand_ins(self) -> list[Metric]:
@@ -82,14 +82,14 @@ class LadderMonitor:
             Metric(
                 "crosstown_versions",
                 "gauge",
-                "Versions of bots by status; those on their way are the queue.",
+                "Versions of bots by status; those that are not decided are the queue.",
                 ("status",),
                 [((status,), number) for status, number in sorted(by_status.items())],
             ),
             Metric(
                 "crosstown_hand_in_step_seconds",
                 "summary",
-                "What the steps of hand-ins took.",
+                "Duration of the steps of hand-ins.",
                 ("step",),
                 [((name,), took_s) for name, (_, took_s) in sorted(seconds.items())],
                 [number for _, (number, _) in sorted(seconds.items())],

@@ -1,4 +1,4 @@
-"""Names of owners and bots: such as can be part of an address, and as nobody takes for another's."""
+"""Names of owners and bots: valid in an address, and not easily confused with another name."""
 
 import unicodedata
 from functools import lru_cache

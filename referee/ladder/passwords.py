@@ -1,4 +1,4 @@
-"""Passwords of owners: how they are hashed, and which ones are taken."""
+"""Passwords of owners: their hashes, and which passwords are accepted."""
 
 import threading
 import unicodedata
@@ -17,7 +17,7 @@ _HASH: Final = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=19_456, paral
 
 _AT_ONCE: Final = threading.BoundedSemaphore(2)
 _NOBODYS: Final = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-"""Which no password has. It is compared where there is no account, so that the answer takes as long."""
+"""A hash that no password has. It is compared where there is no account, so that the answer takes the same time."""
 
 
 def hash_password(password: str, owner: str) -> str:
@@ -36,7 +36,7 @@ def hash_password(password: str, owner: str) -> str:
 
 
 def is_right(password: str, kept: str) -> bool:
-    """Whether it is the password of this hash; False, after as long, where there is none."""
+    """Whether it is the password of this hash; False, after the same time, where there is none."""
     usual = _usual(password)[:MOST]
     with _AT_ONCE:
         return _HASH.verify(usual, kept or _NOBODYS) and bool(kept)

@@ -28,7 +28,7 @@ from referee.ladder.database import LadderDatabase, find, insert
 from referee.ladder.passwords import hash_password, is_right
 
 SIGN_IN_S: Final = 600
-"""How long a browser may be at a provider, and may then take to choose a name."""
+"""The most time that a browser may be at a provider, and then take to choose a name."""
 
 RESET_DAYS: Final = 2
 MOST_NOTICE: Final = 500
@@ -47,7 +47,7 @@ class SignInClient(Protocol):
 
 
 class LadderPeople:
-    """Those of one ladder."""
+    """The accounts and decisions of one ladder."""
 
     def __init__(
         self,
@@ -479,7 +479,7 @@ class LadderPeople:
 _RESETS = "SELECT r.*, o.name FROM resets r JOIN owners o ON o.id = r.owner_id WHERE r.digest = ?"
 
 SHELL: Final = Account("", "organise", "", organiser=True)
-"""Who enters a command on the ladder's machine."""
+"""The actor of a command on the ladder's machine."""
 
 
 def _need(account: Account, scope: Scope) -> None:

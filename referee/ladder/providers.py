@@ -1,7 +1,8 @@
 """Signing in with an account elsewhere: OpenID Connect (GitLab, a school's own server) and GitHub's OAuth 2.
 
-Each sign-in has a state, a PKCE verifier and, with OpenID Connect, a nonce of its own. What is taken from the provider
-is the subject alone, which it never gives to anybody else. An address of e-mail is nobody's proof, and is not read.
+Each sign-in has a state, a PKCE verifier and, with OpenID Connect, a nonce of its own. Only the subject is read from
+the provider's answer, because a provider never gives it to another account. E-mail addresses are not read, because they
+prove nothing.
 """
 
 import time
@@ -26,7 +27,7 @@ METADATA_S: Final = 3600.0
 """How long a provider's description and keys are kept."""
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures that are taken: none with a shared secret, and not `none`."""
+"""Signatures that are accepted: none with a shared secret, and not `none`."""
 
 _LEEWAY_S: Final = 60
 _MOST_SUBJECT: Final = 255

@@ -1,4 +1,4 @@
-"""The process of a ladder that plays: all divisions with the same workers, each with as much of them as the others."""
+"""The runner of a ladder: plays all divisions with the same workers, and gives each division equal time."""
 
 import asyncio
 import json
@@ -147,7 +147,7 @@ def load_remote(bot: LadderBot, config: LadderConfig) -> Loaded:
 
 
 def profile_of(config: LadderConfig, found: Probe) -> Profile:
-    """How bots are confined here. PlatformError if the file asks for what does not work."""
+    """The sandbox profile on this machine. PlatformError if the file asks for one that does not work."""
     try:
         return choose_profile(config.sandbox.profile, found)
     except SandboxError as error:

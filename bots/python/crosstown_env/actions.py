@@ -30,7 +30,7 @@ class ActionSpace:
 
     @property
     def size(self) -> int:
-        """How many numbers there are, from 0 on."""
+        """The number of action numbers, which start at 0."""
         return 1 + sum(block.size for block in self.blocks)
 
     def starts(self) -> dict[str, int]:

@@ -176,7 +176,7 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     yield seat("viewer", "The seat that sees this.", players)
     yield named("question", "What is asked; the empty name: nothing.", ("", *QUESTION_NAMES))
     yield named("reason", "Why the match ended; the empty name: it has not.", REASONS)
-    yield seat("asked_seat", "Who is asked; 7: nobody.", players, high=nobody)
+    yield seat("asked_seat", "Seat that is asked; 7: none.", players, high=nobody)
     yield seat("active_seat", "Whose turn it is.", players)
     yield seat("order_seat", "Whose regular turn it is or was last.", players)
     yield large("turn", "Turns begun by all.")
@@ -203,7 +203,7 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     yield category("site", "Borough the Destruction step was moved to; 5: none.", 0, NOWHERE)
     yield flags("units_only", "Whether Destruction is good for Units only.")
     yield number("deaths", "Number of the last elimination.", SEATS)
-    yield seat("winner_seat", "7: nobody, or not yet.", players, high=nobody)
+    yield seat("winner_seat", "Seat that won; 7: none, or not yet.", players, high=nobody)
     yield flags("exposed", "Per stack whether its top came to light this turn.", STACKS)
     yield flags("tapped", "Per seat whether it has paid for its gains.", players, players)
     yield flags("left", "Per seat whether it left the match.", players, players)
@@ -238,8 +238,8 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     yield number(
         "claims", "The next seats that get the next Keep cards; -1: no further one.", players - 1, QUEUE, low=-1
     )
-    yield seat("superstar_seat", "Holder of Superstar; 7: nobody.", players, high=nobody)
-    yield seat("statue_seat", "Holder of the Statue of Liberty; 7: nobody.", players, high=nobody)
+    yield seat("superstar_seat", "Holder of Superstar; 7: none.", players, high=nobody)
+    yield seat("statue_seat", "Holder of the Statue of Liberty; 7: none.", players, high=nobody)
     yield number("web_left", "Web tokens in the supply.", MOST)
     yield number("jinx_left", "Jinx tokens in the supply.", MOST)
     yield number("carapace_left", "Tokens for Carapace in the supply.", MOST)

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some numbers of an observation that mean the same thing.
+    """A group of numbers of an observation with one meaning.
 
     `low` and `high` are the least and the greatest value. A value of -1 in a field whose lowest value is -1 means that
     there is none: on the wire the field is absent. `kind` is 'number' (larger is more), or 'category' (a name or an
@@ -32,9 +32,9 @@ class Field:
     names: tuple[str, ...] = ()
     """Of the values of a category, from `low` on."""
     over: int = 0
-    """So many equal parts, one for each seat (or each of the two teams), one after another; 0: no such parts."""
+    """Number of equal parts, one for each seat (or each of the two teams), one after another; 0: no such parts."""
     holds: int = 0
-    """Values name one of so many seats (or teams); 0: they name none."""
+    """Values name one of this number of seats (or teams); 0: they name none."""
     holds_from: int = 0
     """The value that names seat 0."""
     holds_step: int = 1
@@ -67,12 +67,12 @@ def named(name: str, meaning: str, names: Sequence[str]) -> Field:
 
 
 def seat(name: str, meaning: str, seats: int, low: int = 0, high: int | None = None, size: int = 1) -> Field:
-    """A seat; values below 0 and above the seats name nobody."""
+    """A seat; values below 0 and above the seats name no seat."""
     return Field(name, meaning, size, low, seats - 1 if high is None else high, "category", holds=seats)
 
 
 def owner(name: str, meaning: str, seats: int, size: int, step: int = 1) -> Field:
-    """0 for nobody, else 1 + seat (or 1 + `step` * seat + a number below `step`)."""
+    """0 for no seat, else 1 + seat (or 1 + `step` * seat + a number below `step`)."""
     return Field(name, meaning, size, 0, seats * step, "category", holds=seats, holds_from=1, holds_step=step)
 
 

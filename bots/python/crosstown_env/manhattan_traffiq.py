@@ -196,7 +196,7 @@ class TraffiqArrays:
                 seat("turn_seat", "Whose turn it is; -1 while the start player is open.", players, low=-1),
                 seat("start_seat", "Who began; -1 while that is open.", players, low=-1),
                 large("turns", "Turns that are over."),
-                number("idle_turns", "Turns in a row in which nobody attached or drew.", MOST),
+                number("idle_turns", "Turns in a row in which no seat attached or drew.", MOST),
                 flags("final_round", "Whether the final round is being played."),
                 number("stock", "City tiles that can still be drawn.", stock),
                 flags(

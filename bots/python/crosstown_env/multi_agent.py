@@ -49,12 +49,12 @@ class _Seats:
 
 
 def _next_rng(seed: int | None, last: Random | None) -> Random:
-    """A generator: of the seed if there is one, otherwise the one that goes on."""
+    """A new generator if there is a seed, otherwise the one that was used before."""
     return Random(seed) if seed is not None or last is None else last
 
 
 class CrosstownAEC(AECEnv[str, Observed, int]):
-    """One agent after another. A seat that has left or is out is not asked; it stays an agent until the match ends."""
+    """One agent after another. A seat that left or is eliminated is not asked; it stays an agent to the end."""
 
     def __init__(self, setup: Setup, render_mode: str | None) -> None:
         super().__init__()
@@ -77,9 +77,9 @@ class CrosstownAEC(AECEnv[str, Observed, int]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a match. The seed decides all chance; without one the generator of the last match goes on.
+        """Begin a match. The seed decides all chance; without one the generator of the last match continues.
 
-        The options of the game are those of `aec`; `options` here, which PettingZoo wants, are not used.
+        The options of the game are those of `aec`. `options` is part of PettingZoo's interface and is not used.
         """
         self._rng = _next_rng(seed, self._rng)
         self.table = Table(self._seats.setup, self._rng)
@@ -95,7 +95,7 @@ class CrosstownAEC(AECEnv[str, Observed, int]):
         return self._seats.seen(self.table, agent, agent == self.agent_selection and not self.table.over)
 
     def step(self, action: int | None) -> None:
-        """The selected agent does this. ValueError, and nothing has happened, if the mask does not allow it."""
+        """The selected agent takes this action. ValueError, without any change, if the mask does not allow it."""
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -165,9 +165,9 @@ class CrosstownParallel(ParallelEnv[str, Observed, int]):
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, str]]]:
-        """Every agent that is asked does what `actions` say; what they say of others is not looked at.
+        """Every agent that is asked takes its action in `actions`. Actions of other agents are ignored.
 
-        ValueError, and nothing has happened, if an agent that is asked has no action or one that its mask forbids.
+        ValueError, without any change, if an agent that is asked has no action or one that its mask forbids.
         """
         table, names = self.table, self.possible_agents
         asked = table.asked

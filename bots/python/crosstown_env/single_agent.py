@@ -51,9 +51,9 @@ class CrosstownSingle(gymnasium.Env[Rows, np.int64]):
                 return self._seen()
 
     def step(self, action: np.int64) -> tuple[Rows, float, bool, bool, dict[str, Any]]:
-        """The agent does this; then the opponents play until it is asked again or the match is over.
+        """The agent takes this action; then the opponents play until it is asked again or the match is over.
 
-        An illegal action is a ValueError, or the agent's seat leaves the match, as the environment was made.
+        An illegal action raises ValueError, or the agent's seat leaves the match: see `illegal` of `single`.
         """
         self._reward = 0.0
         number = int(action)
@@ -68,7 +68,7 @@ class CrosstownSingle(gymnasium.Env[Rows, np.int64]):
         return row, self._reward, self.table.over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """What the agent may do now, as MaskablePPO of sb3-contrib asks for it."""
+        """The mask of legal actions, in the form that MaskablePPO of sb3-contrib expects."""
         return self._mask.astype(bool)
 
     def _play_on(self) -> None:

@@ -1,4 +1,4 @@
-"""One match in play: whom it asks, what follows from an answer, and what the seats earn."""
+"""One match in play: the seats that are asked, the effect of an answer, and the rewards."""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -95,7 +95,7 @@ class Table:
         return arrays.row(seen, seat), self._ids
 
     def answer(self, number: int) -> None:
-        """The seat that is asked next does this. ValueError, and nothing has happened, if it may not."""
+        """The seat that is asked next takes this action. ValueError, without any change, if it is illegal."""
         if self.over:
             raise ValueError("the match is over; reset the environment to begin another one")
         if self._ids is None:
@@ -108,7 +108,7 @@ class Table:
         self._take(self._legal[index])
 
     def answer_by(self, opponent: Callable[[Any, Sequence[Any], int, Random], int]) -> None:
-        """The seat that is asked next does what this function chooses. See `opponents.Opponent`."""
+        """The seat that is asked next takes the action that this function chooses. See `opponents.Opponent`."""
         seat = self.seat
         legal = self.state.legal_actions(seat)
         self._take(legal[opponent(self.state.observation(seat), legal, seat, self.rng)])

@@ -21,7 +21,7 @@ _WORK = "from crosstown_env.worker import main; main()"
 
 
 class VectorEnv:
-    """`n` matches that are stepped together. The arrays are the same objects all the time; copy what you keep.
+    """`n` matches that are stepped together. Each step overwrites the same arrays; copy what you keep.
 
     An attribute for each field of `Columns`: `observations`, `masks`, `seats`, `samples`, `rewards`, `dones`, `ranks`,
     `lengths`. A match that ends is followed by a new one in the same row at once.
@@ -51,11 +51,11 @@ class VectorEnv:
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
-        """Begin all matches anew. The same seed and actions give the same matches, with any number of processes."""
+        """Restart all matches. The same seed and actions give the same matches, with any number of processes."""
         self._work.reset(seed)
 
     def step(self, actions: npt.NDArray[np.integer[Any]]) -> None:
-        """In each match the seat that is asked does this.
+        """In each match the seat that is asked takes its action.
 
         ValueError if an action is illegal; `reset` must follow.
         """
@@ -90,7 +90,7 @@ class _Here:
 
 
 class _Workers:
-    """Processes that fill their rows of columns in shared memory. Each is told what to do by single bytes."""
+    """Processes that fill their rows of columns in shared memory. Single bytes are their commands."""
 
     def __init__(self, setup: Setup, n: int, processes: int) -> None:
         size = bytes_for(setup, n)
@@ -177,7 +177,7 @@ def vector(
     seed: int = 0,
     processes: int = 1,
 ) -> VectorEnv:
-    """`n` matches of the game that are stepped together, shared among that many processes.
+    """`n` matches of the game that are stepped together, divided among `processes` processes.
 
     The other arguments are those of `crosstown_env.aec`.
     """

@@ -11,7 +11,7 @@ SEED_BYTES = 64
 
 
 def read_exactly(stream: IO[bytes], size: int) -> bytes:
-    """So many bytes. EOFError if the stream ends before."""
+    """This number of bytes. EOFError if the stream ends before."""
     data = b""
     while len(data) < size:
         part = stream.read(size - len(data))
@@ -22,7 +22,7 @@ def read_exactly(stream: IO[bytes], size: int) -> bytes:
 
 
 def main() -> None:
-    """Do what comes on standard input until it ends. The parent process deals with Ctrl-C."""
+    """Carry out the commands on standard input until it ends. The parent process deals with Ctrl-C."""
     from crosstown_env.stepping import Stepper, bytes_for, columns_in, part_of
     from crosstown_env.table import Setup
 

@@ -14,7 +14,7 @@ _UNWRITABLE = re.compile(r"['\\]")
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """OpenSpiel's action `id`. Actions with equal ids are equal: `text` only says what it means in this position."""
+    """OpenSpiel's action `id`. Actions with equal ids are equal: `text` is only its meaning in this position."""
 
     KIND: ClassVar[str] = "play"
     id: int

@@ -24,7 +24,7 @@ _DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1,
 def fault_of_start(fen: str) -> str:
     """Why a match cannot begin in this position; empty if it can.
 
-    Whole and exact, because OpenSpiel ends the process for some texts that are no FEN, and takes boards without kings.
+    The check is complete, because OpenSpiel ends the process for some invalid FENs, and accepts boards without kings.
     """
     found = _FEN.fullmatch(fen)
     if found is None:

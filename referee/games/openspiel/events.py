@@ -1,7 +1,7 @@
 """What happens in a match.
 
-Where information is perfect everybody is told every action and outcome. Elsewhere OpenSpiel does not say who may know
-of an action: nobody is told, and a seat learns what it may know from its next observation.
+In games of perfect information every seat gets every action and outcome. In other games OpenSpiel does not specify
+which seats may know of an action: no seat gets the event, and its next observation has what it may know.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What OpenSpiel does not say of its games in a form that a program can read."""
+"""Facts about OpenSpiel's games that OpenSpiel does not provide in a form that a program can read."""
 
 PARTNERS = frozenset({"bridge", "euchre", "spades", "tiny_bridge_4p"})
 """Games of two teams: seats 0 and 2 against 1 and 3."""
@@ -39,7 +39,7 @@ SEATS_EXPLAINED = {
 }
 
 FOR_TWO = frozenset({"universal_poker"})
-"""Games that take more seats only with other parameters changed as well; without, OpenSpiel ends the whole process."""
+"""Games that need other parameters for more seats; without these, OpenSpiel ends the whole process."""
 
 INFORMATION_INCOMPLETE = {
     "blackjack": "its information state does not hold the dealer's cards, which its observation shows",

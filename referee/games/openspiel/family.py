@@ -18,7 +18,7 @@ _WRITERS = {"chess": write_chess}
 
 @cache
 def _kinds() -> dict[str, Any]:
-    """Per name the `pyspiel.GameType`."""
+    """The `pyspiel.GameType` of each name."""
     return {kind.short_name: kind for kind in pyspiel.registered_games()}
 
 
@@ -28,7 +28,7 @@ def names() -> list[str]:
 
 
 def all_names() -> list[str]:
-    """Those of all its games, sorted."""
+    """OpenSpiel's names of all its games, sorted."""
     return sorted(_kinds())
 
 
@@ -52,7 +52,7 @@ def refusal(name: str) -> str:
 
 
 def find(name: str) -> OpenSpielGame:
-    """The game of this name, which nothing is against."""
+    """The game of this name, which can be played."""
     kind = _kinds()[name]
     view = DrawnView(plain(kind.long_name), *DRAWN[name]) if name in DRAWN else None
     return OpenSpielGame(name, kind, view, _WRITERS.get(name, write_actions))

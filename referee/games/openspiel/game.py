@@ -1,4 +1,4 @@
-"""The adapter: one of OpenSpiel's games as a game of ours."""
+"""The adapter: one of OpenSpiel's games as a game of Crosstown."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ from referee.games.openspiel.view import TextView
 
 FAMILY = "openspiel"
 ADAPTER_VERSION = 1
-"""Goes up when this adapter makes something else of OpenSpiel's games."""
+"""Version of the adapter. It goes up when a recorded match could be replayed differently."""
 Notation: TypeAlias = Callable[[PlayedMatch], str]
 _NOTATIONS: Mapping[str, Mapping[str, Notation]] = {"chess": {"pgn": write_pgn}, "go": {"sgf": write_sgf}}
 _THOUSAND = 1000
@@ -69,7 +69,7 @@ class OpenSpielGame:
     codec: Codec = codec
 
     def __init__(self, name: str, kind: Any, view: View | None = None, write: WriteActions = write_actions) -> None:
-        """`kind` is the `pyspiel.GameType` of a game that `refusal` has nothing against."""
+        """`kind` is the `pyspiel.GameType` of a game without a `refusal`."""
         self._name = name
         self._kind = kind
         self._parameters = parameters_of(kind)
@@ -91,7 +91,7 @@ class OpenSpielGame:
         self.read_openings = read_openings if name in WITH_START else None
         """What makes positions, for the option `start`, of a file; None where the game has no such option."""
         self.notations: Mapping[str, Notation] = _NOTATIONS.get(name, {})
-        """Formats of files that a match can be exported to, beside ours."""
+        """File formats that a match can be exported to, beside Crosstown's own."""
         self.view: View = view or TextView(self.title)
         self._setups = lru_cache(maxsize=_SETUPS_KEPT)(self._make_setup)
 
@@ -190,7 +190,7 @@ class OpenSpielGame:
         options: Mapping[str, Any],
         rng: Random,
     ) -> State:
-        """Exact where information is perfect: the events tell everything. GameError elsewhere."""
+        """Exact for perfect information, where the events have all actions and outcomes. GameError otherwise."""
         if why := self.not_offered.get("from_observation"):
             raise GameError(f"{self.id}: {why}")
         return State.from_events(self._setup(observation.players, options), history)

@@ -23,7 +23,7 @@ _SHOWN = 80
 def read_openings(file_name: str, text: str) -> tuple[str, ...]:
     """The positions of a file as FEN: of each line of an EPD or FEN file, and at the end of each game of a PGN file.
 
-    Raises DataError, with the line or game, for what is no position. A position that is there twice is kept twice.
+    Raises DataError, with the line or game, for an invalid position. A repeated position is kept.
     """
     found = _of_pgn(text) if file_name.lower().endswith(".pgn") else _of_epd(text)
     if not found:

@@ -11,7 +11,7 @@ import pyspiel
 from referee.games.api import Option, OptionError
 
 PLAYERS = ("players", "num_players", "numPlayers")
-"""Parameters that say how many play: the seats of the match do."""
+"""Parameters for the number of players, which the seats of the match give."""
 START = "start"
 TENSORS = "tensors"
 WITH_START = {"chess": "FEN"}
@@ -64,7 +64,7 @@ def own_options(name: str) -> tuple[Option, ...]:
 
 
 def load(name: str, players: int, parameters: tuple[Parameter, ...], options: Mapping[str, Any]) -> Any:
-    """The `pyspiel.Game` with these options. OptionError for values that it does not take."""
+    """The `pyspiel.Game` with these options. OptionError for values that it does not accept."""
     given: dict[str, Any] = {}
     for parameter in parameters:
         value = options.get(parameter.option.name, parameter.option.default)
@@ -80,7 +80,7 @@ def load(name: str, players: int, parameters: tuple[Parameter, ...], options: Ma
 
 
 def load_with(name: str, players: int, given: Mapping[str, Any]) -> Any:
-    """The `pyspiel.Game` with these parameters. SpielError if it cannot be loaded, or not for so many seats."""
+    """The `pyspiel.Game` with these parameters. SpielError if it cannot be loaded, or not for this number of seats."""
     game = pyspiel.load_game(name, dict(given))
     if game.num_players() == players:
         return game
@@ -93,7 +93,7 @@ def load_with(name: str, players: int, given: Mapping[str, Any]) -> Any:
 
 
 def reason(error: BaseException) -> str:
-    """What OpenSpiel says in an exception: one line, without the place in its source."""
+    """The text of OpenSpiel's exception: one line, without the place in its source."""
     line = str(error).strip().split("\n")[0]
     return re.sub(r"^\S*?([\w.]+):(\d+) ", r"\1:\2: ", line) or type(error).__name__
 

@@ -1,4 +1,4 @@
-"""Other matches that a seat cannot tell from this one.
+"""Resampling: other matches that a seat cannot tell from this one.
 
 OpenSpiel's own `resample_from_infostate` serves where a game has one that works. Otherwise steps that the seat did not
 choose are changed one after the other (two outcomes of chance exchanged, an outcome or an action replaced), and a

@@ -1,4 +1,4 @@
-"""One position of any of these games: OpenSpiel's state, the steps that led to it, and who has left."""
+"""One position of any of these games: OpenSpiel's state, the steps that led to it, and the seats that have left."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Setup:
     start: str
     """The position to begin with; empty for the usual one."""
     perfect: bool
-    """Whether everybody sees everything."""
+    """Whether information is perfect."""
     resamples: bool
     resamples_itself: bool
     """Whether OpenSpiel's `resample_from_infostate` works."""
@@ -225,7 +225,7 @@ class State:
         self._forget()
 
     def _settle(self) -> list[Event]:
-        """Play for seats that have left until somebody is asked, or chance decides, or the match is over."""
+        """Play for seats that have left until another seat is asked, or chance decides, or the match is over."""
         events: list[Event] = []
         while self._withdrawn and not self.is_terminal() and not self._position.is_chance_node():
             asked = self._asked()
@@ -257,7 +257,7 @@ class State:
     # The result
 
     def returns(self) -> tuple[int, ...]:
-        """OpenSpiel's, in whole numbers; 0 for everybody if the match was decided by those that left."""
+        """OpenSpiel's returns, in whole numbers; 0 for every seat if the seats that left decided the match."""
         if not self._position.is_terminal():
             return (0,) * self._setup.players
         return tuple(round(self._setup.unit * points) for points in self._position.returns())
@@ -373,7 +373,7 @@ class State:
 
     @classmethod
     def restored(cls, setup: Setup, steps: Sequence[Any], withdrawn: Sequence[Any]) -> Self:
-        """The state after these steps. DataError if they are none of a match."""
+        """The state after these steps. DataError if they are not the steps of a match."""
         state = cls(setup)
         for number, step in enumerate(steps):
             state._check_step(number, step)
@@ -404,7 +404,7 @@ class State:
 
     @classmethod
     def from_events(cls, setup: Setup, history: Sequence[OpenSpielEvent]) -> Self:
-        """The state after all events of a match of perfect information. GameError if they are none."""
+        """The state after all events of a match of perfect information. GameError if no match has these events."""
         state = cls(setup)
         together: list[int] = []
         for event in history:
