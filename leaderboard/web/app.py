@@ -109,7 +109,7 @@ def make_app(
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.kept_divisions = WeakKeyDictionary()  # by the same
-    app.state.kept_suspicions = WeakKeyDictionary()  # by the same
+    app.state.kept_suspicions = {}  # by division, and as of when
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.glances = Glances(app.state.tables)
     app.state.live_boards = LiveBoards()

@@ -7,9 +7,12 @@ it would explain them.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import permutations
 from statistics import NormalDist
 from typing import Final, TypeAlias
+
+import numpy as np
 
 from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill
 from leaderboard.records import MatchRow
@@ -23,6 +26,10 @@ DEVIATIONS: Final = 4.0
 
 _WORTH_A_LOOK: Final = 1.5
 _MOST: Final = 50
+"""Pairs of owners, those whose results their ratings make least probable, that are judged by their other results."""
+
+_HALVINGS: Final = 24
+_ERFC: Final = np.frompyfunc(math.erfc, 1, 1)
 _NORMAL: Final = NormalDist()
 
 Pair: TypeAlias = tuple[str, str]
@@ -54,10 +61,14 @@ def improbable_results(division: str, tables: RunTables, entries: Mapping[str, E
         one, other = entries.get(meeting.entry), entries.get(meeting.other)
         if one is not None and other is not None and one.owner and other.owner and one.owner < other.owner:
             of_pair.setdefault((one.owner, other.owner), []).append(meeting)
+    rated = [
+        (deviations, pair)
+        for pair, found in of_pair.items()
+        if len(found) >= LEAST_MATCHES and (deviations := _deviations(found, skills)[0]) >= _WORTH_A_LOOK
+    ]
     made = []
-    for pair, found in of_pair.items():
-        if len(found) < LEAST_MATCHES or _deviations(found, skills)[0] < _WORTH_A_LOOK:
-            continue
+    for _, pair in nlargest(_MOST, rated):
+        found = of_pair[pair]
         own: dict[tuple[str, int, str], Skill] = {}
         for game, players, entry in {(*m.pool, name) for m in found for name in (m.entry, m.other)}:
             against = pair[1] if entries[entry].owner == pair[0] else pair[0]
@@ -76,7 +87,7 @@ def improbable_results(division: str, tables: RunTables, entries: Mapping[str, E
                 f" {pair[1]}, where their results against others let expect {expected:.1f}"
             )
             made.append((deviations, Suspicion(what, pair, tuple(sorted(bots)))))
-    return [found for _, found in sorted(made, key=lambda one: -one[0])[:_MOST]]
+    return [found for _, found in sorted(made, key=lambda one: -one[0])]
 
 
 def _meetings(rows: Iterable[MatchRow]) -> Iterator[_Meeting]:
@@ -110,18 +121,19 @@ def _strength(found: list[_Meeting], skills: Mapping[tuple[str, int, str], Skill
     """How strong an entry is by these results against opponents whose skills are known: where they are most probable,
     and the width there."""
     others = [skills[(*meeting.pool, meeting.other)] for meeting in found]
-    spreads = [math.sqrt(2 * BETA**2 + other.sigma**2) for other in others]
+    mus = np.array([other.mu for other in others])
+    spreads = np.sqrt(2 * BETA**2 + np.array([other.sigma for other in others]) ** 2)
+    points = np.array([meeting.points for meeting in found])
 
     def slope(mu: float) -> float:
-        total = (MU - mu) / SIGMA**2
-        for meeting, other, spread in zip(found, others, spreads, strict=True):
-            gap = (mu - other.mu) / spread
-            chance = min(max(_NORMAL.cdf(gap), 1e-12), 1 - 1e-12)
-            total += _NORMAL.pdf(gap) / spread * (meeting.points / chance - (1 - meeting.points) / (1 - chance))
-        return total
+        gaps = (mu - mus) / spreads
+        chances = np.clip(_ERFC(-gaps / math.sqrt(2)).astype(np.float64) / 2, 1e-12, 1 - 1e-12)
+        densities = np.exp(-(gaps**2) / 2) / (math.sqrt(2 * math.pi) * spreads)
+        told = densities * (points / chances - (1 - points) / (1 - chances))
+        return (MU - mu) / SIGMA**2 + float(told.sum())
 
     low, high = MU - 8 * SIGMA, MU + 8 * SIGMA
-    for _ in range(40):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)
     step = SIGMA / 100

@@ -4,10 +4,14 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from leaderboard.records import MatchRow
 from leaderboard.standings import standings
+from leaderboard.web import organiser
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.improbable import improbable_results
+from leaderboard.web.people import Suspicion
 
 OWNERS = {"a": "ann", "b": "bob", "c": "cleo", "x": "eve", "y": "eve"}
 ENTRIES = {entry: Entry(entry, f"bot {entry}", owner, 1) for entry, owner in OWNERS.items()}
@@ -57,3 +61,22 @@ def test_the_bots_of_an_owner_are_counted_together(make_row: Callable[..., Match
     rows = meetings(make_row, *pairs, ("a", "x", 14), ("a", "y", 14))
     (found,) = improbable_results("cup", tables(rows), ENTRIES)
     assert found.bots == ("bot a", "bot x", "bot y")
+
+
+def test_the_organisers_page_does_not_compute_it_again_for_each_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    now_s = [1000.0]
+
+    def results(division: str, _tables: object, _entries: object) -> list[Suspicion]:
+        asked.append(division)
+        return [Suspicion(f"look {len(asked)}", (), ())]
+
+    monkeypatch.setattr(organiser, "improbable_results", results)
+    monkeypatch.setattr(organiser, "run_of", lambda _request, _name: (None, SimpleNamespace()))
+    monkeypatch.setattr(organiser.time, "monotonic", lambda: now_s[0])
+    request: Any = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(kept_suspicions={})))
+    ladder: Any = SimpleNamespace(divisions=lambda: [SimpleNamespace(name="cup")], entries=lambda _: {})
+    for _ in range(3):
+        assert [one.what for one in organiser._improbable(request, ladder)] == ["look 1"]
+    now_s[0] += organiser.SUSPICIONS_S
+    assert [one.what for one in organiser._improbable(request, ladder)] == ["look 2"]
