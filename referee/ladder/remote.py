@@ -172,6 +172,8 @@ class RemoteBots:
             if present != self._present:
                 self._present = present
                 self._changes += 1
+            for gone in known - present - {("", "")}:  # as if it had never been there
+                del self._seen_s[gone]
             await asyncio.sleep(LOOK_S)
 
     async def _expect(self) -> None:

@@ -177,6 +177,16 @@ async def test_a_bot_that_is_gone_for_long_is_away_until_it_is_back(world: World
         await until(lambda: world.active() == [("afar", 1, False)])
 
 
+async def test_what_a_bot_once_said_of_its_version_is_not_kept(world: World) -> None:
+    world.connect()
+    async with world.running():
+        for number in range(5):
+            world.tables.bots["afar"] = Seen(True, f"v{number}")
+            await until(lambda number=number: ("afar", f"v{number}") in world.remote._seen_s)  # type: ignore[misc]
+        world.clock_s[0] += module.AWAY_S + 1
+        await until(lambda: set(world.remote._seen_s) == {("afar", "v4")})
+
+
 async def test_another_version_in_hello_is_tried_and_takes_the_place_of_the_one_before(world: World) -> None:
     world.connect()
     async with world.running():
