@@ -127,7 +127,7 @@ def _strength(found: list[_Meeting], skills: Mapping[tuple[str, int, str], Skill
 
     def slope(mu: float) -> float:
         gaps = (mu - mus) / spreads
-        chances = np.clip(_ERFC(-gaps / math.sqrt(2)).astype(np.float64) / 2, 1e-12, 1 - 1e-12)
+        chances = np.clip(np.asarray(_ERFC(-gaps / math.sqrt(2)), np.float64) / 2, 1e-12, 1 - 1e-12)
         densities = np.exp(-(gaps**2) / 2) / (math.sqrt(2 * math.pi) * spreads)
         told = densities * (points / chances - (1 - points) / (1 - chances))
         return (MU - mu) / SIGMA**2 + float(told.sum())
