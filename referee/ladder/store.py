@@ -50,6 +50,9 @@ _MOST_KEY = 200
 Paused: TypeAlias = Literal["", "owner", "organiser", "breaker"]
 
 
+_SENT = "SELECT count(*) AS number FROM sent WHERE at > ? AND owner_id ="
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingVersion:
     """A hand-in that is on its way. `games` are the only ones that its owner wants it to play; () for all."""
@@ -315,7 +318,8 @@ class LadderStore:
                 or (known["status"] in ("active", "inactive") and known["games"] != wanted)
                 or (known["status"] == "rejected" and self._is_connected_anew(db, bot["id"], known["id"]))
             ):
-                if self._sent_within_a_day(db, bot["owner_id"]) >= self.hand_ins_per_day:
+                sent = find(db, f"{_SENT} ?", self._database.before(1), bot["owner_id"])
+                if sent is not None and sent["number"] >= self.hand_ins_per_day:
                     raise HandInRefused(
                         Refusal.TOO_MANY,
                         f"its owner has handed in {self.hand_ins_per_day} times within a day, and no more is allowed",
@@ -487,21 +491,8 @@ class LadderStore:
 
     def count_sent(self, owner: str) -> int:
         """Hand-ins of the owner within a day."""
-        row = self._database.row(
-            "SELECT count(*) AS number FROM sent s JOIN owners o ON o.id = s.owner_id WHERE o.name = ? AND s.at > ?",
-            owner,
-            self._database.before(1),
-        )
-        assert row is not None
-        return int(row["number"])
-
-    def _sent_within_a_day(self, db: Database, owner_id: int) -> int:
-        row = find(
-            db,
-            "SELECT count(*) AS number FROM sent WHERE owner_id = ? AND at > ?",
-            owner_id,
-            self._database.before(1),
-        )
+        own = "(SELECT id FROM owners WHERE name = ?)"
+        row = self._database.row(f"{_SENT} {own}", self._database.before(1), owner)
         assert row is not None
         return int(row["number"])
 
