@@ -58,8 +58,18 @@ def processes_of(table: Any) -> set[int]:
     return {bot.process.pid for bot in table._pool._idle}
 
 
+OF_OTHERS: set[int] = set()
+"""Children of this process that were there before the test: a browser of another test leaves some."""
+
+
+@pytest.fixture(autouse=True)
+def _others() -> None:
+    OF_OTHERS.clear()
+    OF_OTHERS.update(children())
+
+
 def children() -> list[int]:
-    """Living children of this process."""
+    """Children of this process that have come since the test began, zombies too."""
     found = []
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -67,7 +77,7 @@ def children() -> list[int]:
                 parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
             except (OSError, ValueError, IndexError):
                 continue
-            if parent == os.getpid():
+            if parent == os.getpid() and int(path.name) not in OF_OTHERS:
                 found.append(int(path.name))
     return found
 
