@@ -40,7 +40,7 @@ def list_games(
     from referee.games.registry import OPENSPIEL, all_openspiel_ids, game_ids, load_game
 
     if family not in (None, OPENSPIEL):
-        raise UsageError(f"there is no family of games '{family}'", f"the one there is: {OPENSPIEL}")
+        raise UsageError(f"there is no family of games '{family}'", f"the only one is: {OPENSPIEL}")
     ids = game_ids() if family is None else all_openspiel_ids()
     unusable = "broken" if family is None else "not playable"
     print_list([load_game(game_id) for game_id in ids], as_json=as_json, unusable=unusable)

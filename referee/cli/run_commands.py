@@ -265,15 +265,15 @@ def extend(
     blocks: Annotated[
         int | None,
         typer.Option(
-            metavar="NUMBER", help="How many blocks more: round robin, gauntlet, league.", min=1, max=10_000_000
+            metavar="NUMBER", help="Number of blocks to add: round robin, gauntlet, league.", min=1, max=10_000_000
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="How many rounds more: Swiss.", min=1, max=10_000)
+        int | None, typer.Option(metavar="NUMBER", help="Number of rounds to add: Swiss.", min=1, max=10_000)
     ] = None,
     precision: Annotated[
         float | None,
-        typer.Option(metavar="POINTS", help="Finer precision at which a league stops.", min=0.001, max=1),
+        typer.Option(metavar="POINTS", help="New, smaller precision at which a league stops.", min=0.001, max=1),
     ] = None,
     reason: ReasonOption = "",
     out: Out = OUT,
@@ -293,7 +293,7 @@ def extend(
     more = {"blocks": blocks, "rounds": rounds, "precision": precision}
     given = {name: float(value) if name == "precision" else value for name, value in more.items() if value is not None}
     if not given:
-        raise UsageError("it is not said by how much", "give --blocks, --rounds or --precision")
+        raise UsageError("the command needs the new length", "give --blocks, --rounds or --precision")
     found = find_run(run, out)
     control = found.extend(given, by=who(), reason=reason)
     print_text(f"'{found.name}' is extended to {length_words(control.length)}; continue with: {_go_on(found)}")

@@ -236,8 +236,8 @@ class DaskExecutor:
         return any(seat.entry_id in self._beside for seat in spec.seats)
 
     async def _seat(self, spec: MatchSpec, bots: tuple[BotSetup, ...]) -> Machine:
-        """The machine for a match, on which a slot is taken for it. Waits until there is one. PlatformError if none
-        that is there ever will be."""
+        """The machine for a match, on which a slot is taken for it. Waits until there is one. PlatformError if no
+        connected machine can play it."""
         while True:
             if self._killed:
                 raise MatchLost("the run was ended")

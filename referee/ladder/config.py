@@ -576,7 +576,7 @@ def _address(file: TomlFile, key: tuple[str | int, ...], default: str | None) ->
 
 
 def is_safe(address: str) -> bool:
-    """Whether nobody on the way can listen: https, or this machine itself."""
+    """Whether the connection is private: https, or this machine itself."""
     try:
         parts = urlsplit(address)
         return bool(parts.hostname) and (
@@ -587,7 +587,7 @@ def is_safe(address: str) -> bool:
 
 
 def _secret(file: TomlFile, key: tuple[str | int, ...]) -> str:
-    """The secret in the file that is named. It stands in no other file, and nobody else may read it."""
+    """The secret in the file that is named. No other file has it, and only its owner may read it."""
     name = file.text_at(*key, required=True, example='secret_file = "school.secret"')
     path = file.path.parent / name
     step = "write the client's secret into it, and: chmod 600 FILE"

@@ -1,7 +1,7 @@
 """One process's access to `ladder.db`: SQLite in WAL mode, written from one thread, read from any.
 
-Readers have connections of their own and wait for nobody. The server and the runner each have one of these on the same
-file. A change happens wholly or not at all, and outlives a loss of power once it was confirmed.
+Readers have their own connections and do not wait for writers. The server and the runner each have one of these on the
+same file. A change happens wholly or not at all, and outlives a loss of power once it was confirmed.
 """
 
 import os

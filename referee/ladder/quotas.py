@@ -1,4 +1,4 @@
-"""How much of the disk the versions of one owner may take, and which of their files go first.
+"""Quotas: the disk space for the versions of one owner, and the order in which their files are removed.
 
 Files that several owners handed in alike are kept once, and count for each of them. The files of a version are those
 that were handed in and what was built of them. They go only if no version that plays, may be made active again, or is

@@ -1,4 +1,4 @@
-"""The end of a season: the divisions are frozen and moved aside, their secrets told, and new ones begin.
+"""The end of a season: the divisions are frozen and moved aside, their secrets published, and new ones begin.
 
 `season.json` in the ladder's folder has the number of the season and, while one is to end, that. The process that plays
 sees this, decides no block any more, plays those that are decided, and ends. Whoever holds the ladder's lock then ends

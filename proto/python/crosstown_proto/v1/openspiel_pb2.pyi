@@ -54,7 +54,7 @@ class Observation(_message.Message):
     observation: _builtins.str
     """The position as text."""
     information_state: _builtins.str
-    """All that the seat has seen since the start, where information is imperfect. Elsewhere the events tell it."""
+    """All that the seat has seen since the start, where information is imperfect. Otherwise the events have it."""
     @_builtins.property
     def asked(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Seats that are asked, in seat order. Empty at the end of the match, and while chance decides."""
@@ -163,7 +163,7 @@ Global___LegalActions: _TypeAlias = LegalActions  # noqa: Y015
 
 @_typing.final
 class Acted(_message.Message):
-    """A seat chose an action. Told where information is perfect."""
+    """A seat chose an action. Sent in games of perfect information."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -190,7 +190,7 @@ Global___Acted: _TypeAlias = Acted  # noqa: Y015
 
 @_typing.final
 class Chanced(_message.Message):
-    """Chance decided. Told where information is perfect."""
+    """Chance decided. Sent in games of perfect information."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
