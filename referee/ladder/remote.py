@@ -33,7 +33,7 @@ LOOK_S = 0.5
 """How often it looks for connections that came or went, and for tokens."""
 
 AWAY_S = 30.0
-"""A bot that is not connected for this long leaves its divisions until it is back: its waiting matches are cancelled."""
+"""A bot without a connection for this long leaves its divisions until it is back; its waiting matches are cancelled."""
 
 TOKENS_S = 30.0
 """How often tokens are looked at though nothing changed: they expire."""
