@@ -107,10 +107,9 @@ def play(bots: dict[str, Bot], seed: int) -> Division:
                 bot.blocks,
                 0,
                 bot.last,
-                True,
-                tuple(bot.scores) if bot.blocks < settings.placement_blocks else (),
-                bot.approved,
-                bot.barred,
+                scores=tuple(bot.scores) if bot.blocks < settings.placement_blocks else (),
+                approved=bot.approved,
+                barred=bot.barred,
             )
             for bot in bots.values()
         )

@@ -7,6 +7,7 @@ decides which matches are played again.
 
 import asyncio
 import secrets
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -583,7 +584,7 @@ class DaskExecutor:
         number, slots = len(self._machines), sum(machine.facts.slots for machine in self._machines.values())
         if (number, slots) != self._told:
             self._told = number, slots
-            join = f"; each joins with: crosstown cluster worker {self._peer.address}"
+            join = f"; each joins with: crosstown cluster worker {shlex.quote(self._peer.address)}"
             said = f"playing on {plural(number, 'machine')} with {plural(slots, 'slot')}"
             self._note(said if number else f"no machine is there, and the run waits for one{join}")
 

@@ -2,6 +2,7 @@
 loopback address use mutual TLS."""
 
 import ipaddress
+import shlex
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,5 +112,7 @@ def _certificates(ca: Path | None, cert: Path | None, key: Path | None) -> Certi
         if not path.is_file():
             raise UsageError(f"{path} is not a file", "check the path")
     if stat.S_IMODE(key.stat().st_mode) & 0o077:
-        raise UsageError(f"the key {key} can be read by others", f"make it readable by you alone: chmod 600 {key}")
+        raise UsageError(
+            f"the key {key} can be read by others", f"make it readable by you alone: chmod 600 {shlex.quote(str(key))}"
+        )
     return Certificates(ca.resolve(), cert.resolve(), key.resolve())

@@ -1,5 +1,6 @@
 """A complete cluster on this machine, for a try: a scheduler and workers, each in its own process."""
 
+import shlex
 import signal
 import socket
 import subprocess
@@ -29,7 +30,7 @@ def run_trial(workers: int, slots: int, port: int, tell: Callable[[str], None], 
         for number in range(1, workers + 1):
             words = ["worker", address, "--name", f"local-{number}", "--slots", str(slots), *plain]
             processes.append(subprocess.Popen([*program, *words]))
-        tell(f"play on it with: crosstown run FILE --executor dask --scheduler {address}")
+        tell(f"play on it with: crosstown run FILE --executor dask --scheduler {shlex.quote(address)}")
         processes[0].wait()
     except KeyboardInterrupt:
         tell("stopping")

@@ -76,6 +76,7 @@ path = "bots/random"
 import ipaddress
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -598,7 +599,9 @@ def _secret(file: TomlFile, key: tuple[str | int, ...]) -> str:
         why = getattr(error, "strerror", None) or error
         return file.fail(key, f"the file of '{dotted(*key)}', {path}, cannot be read ({why})", step)
     if mode & 0o077:
-        file.fail(key, f"the file of '{dotted(*key)}', {path}, can be read by others", f"chmod 600 {path}")
+        file.fail(
+            key, f"the file of '{dotted(*key)}', {path}, can be read by others", f"chmod 600 {shlex.quote(str(path))}"
+        )
     if not text or len(text) > 1000:
         file.fail(key, f"the file of '{dotted(*key)}', {path}, has {len(text)} characters", step)
     return text

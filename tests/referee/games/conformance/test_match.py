@@ -48,7 +48,7 @@ def test_hidden_cards_are_proven_hidden_and_always_resampled(report: Report) -> 
     assert hidden["proven hidden"] >= 50
     assert hidden["proven hidden, resampled otherwise"] == hidden["proven hidden"]
     assert hidden["resampled, not the identity"] >= 0.8 * hidden["resampled"]
-    assert hidden["told by an event, shown afterwards"] > 0, "peeking reveals"
+    assert hidden["revealed by an event, shown afterwards"] > 0, "peeking reveals"
 
 
 def test_the_coverage_reads_as_lines(report: Report) -> None:
