@@ -167,6 +167,7 @@ THIRD_PARTY = {
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard.web.connections": {"h11", "uvicorn"},
+    "leaderboard.web.improbable": {"numpy"},
     "leaderboard.web.metrics": {"prometheus_client"},
     "leaderboard.web.v1.loading": {"fastapi", "starlette"},
     "leaderboard.web.v1": {"fastapi", "pydantic", "starlette"},
