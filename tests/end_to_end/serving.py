@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -83,8 +84,13 @@ def wait_for(condition: Callable[[], object], within_s: float) -> None:
 
 
 def has_played(served: Served, run: str, bot: str) -> bool:
-    """Whether a rated match of the bot is in the tables of the division."""
-    listed = served.ask(f"/runs/{run}/matches")["matches"]
+    """Whether a rated match of the bot is in the tables of the division, which begins a moment after the server."""
+    try:
+        listed = served.ask(f"/runs/{run}/matches")["matches"]
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            raise
+        return False
     assert isinstance(listed, list)
     return any(seat["name"] == bot for match in listed for seat in match["seats"])
 
