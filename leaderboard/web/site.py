@@ -83,13 +83,13 @@ def publish(
     hand_ins: LadderHost | None = None,
     caption: str = "",
     jobs: int = 1,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    report: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Published:
     """Write the pages of the run folders in `runs`, or of those of these `names`, as the folder `target`, which is
     replaced as a whole if it was written here before. UsageError, PlatformError.
 
     With `hand_ins` the runs are the divisions of a ladder. `caption` says what the site is an archive of. Matches are
-    drawn by `jobs` processes; `told` is called with the number of drawn matches and the number of all.
+    drawn by `jobs` processes; `report` is called with the number of drawn matches and the number of all.
     """
     made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
@@ -100,7 +100,7 @@ def publish(
     try:
         site = _Site(runs, names, made, target, hand_ins, caption)
         pages = asyncio.run(site.write())
-        replays, kept, unreadable = site.write_replays(jobs, told)
+        replays, kept, unreadable = site.write_replays(jobs, report)
         (made / MARKER).write_text("written by: crosstown publish\n", encoding="utf-8")
         _swap(made, target)
     except OSError as error:
@@ -262,7 +262,7 @@ class _Site:
             self._replays[key] = _Replay(key, record, place, back, run)
         return file
 
-    def write_replays(self, jobs: int, told: Callable[[int, int], None]) -> tuple[int, int, list[str]]:
+    def write_replays(self, jobs: int, report: Callable[[int, int], None]) -> tuple[int, int, list[str]]:
         """The number of pages of matches, how many of them are unchanged, and the matches without a page."""
         for run, listed in self._listed.items():
             for match_id in sorted(listed):
@@ -276,13 +276,13 @@ class _Site:
             else:
                 todo.append(one)
         done = kept
-        told(done, len(stamps))
+        report(done, len(stamps))
         for key, trouble in _drawn(todo, self._folder, self._is_ladder, jobs):
             done += 1
             if trouble:
                 unreadable.append(key)
                 del stamps[key]
-            told(done, len(self._replays))
+            report(done, len(self._replays))
         (self._folder / _REPLAYS).write_text(json.dumps(stamps), encoding="utf-8")
         return len(stamps), kept, unreadable
 

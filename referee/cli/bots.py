@@ -8,7 +8,7 @@ import typer
 
 from referee.cli.arguments import OUT, AsJson, Device, Env, Network, Out, Profile, Read, folder_path
 from referee.cli.errors import ExitCode
-from referee.cli.submit import PlainHttp
+from referee.cli.submit import NameInLadder, PlainHttp
 from referee.schedule.spec import DEFAULTS
 
 if TYPE_CHECKING:
@@ -157,15 +157,7 @@ def connect(
             show_default=False,
         ),
     ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Name of the bot in the ladder. Default: that of bot.toml.",
-            show_default=False,
-        ),
-    ] = None,
+    name: NameInLadder = None,
     plain_http: PlainHttp = False,
 ) -> None:
     """Run a bot on this machine, and keep it connected to a ladder, where it plays in divisions that admit remote bots.

@@ -60,14 +60,14 @@ def load_here(folder: Path) -> Entry:
 def environment_of(entry: Entry, way: Way, secret: str, given: Mapping[str, str]) -> dict[str, str]:
     """That of this process, without the account's token under any name, and with what the bot needs to connect."""
     kept = {name: value for name, value in given.items() if secret not in value and not name.startswith("CROSSTOWN_")}
-    told = {
+    settings = {
         "CROSSTOWN_ADDRESS": way.address,
         "CROSSTOWN_TOKEN": way.token,
         "CROSSTOWN_OPTIONS": json.dumps(dict(entry.options)),
         "CROSSTOWN_VERSION": entry.manifest.version,
         "PYTHONUNBUFFERED": "1",
     }
-    return {**kept, **told, **({"CROSSTOWN_TLS_CA": way.authorities} if way.authorities else {})}
+    return {**kept, **settings, **({"CROSSTOWN_TLS_CA": way.authorities} if way.authorities else {})}
 
 
 def connect(entry: Entry, bot: str, client: LadderClient, secret: str, say: Callable[[str], None]) -> None:

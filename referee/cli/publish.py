@@ -49,7 +49,7 @@ def publish(
             target.absolute(),
             (run.name,) if is_one else (),
             jobs=jobs,
-            told=lambda done, all_: shown.update(f"{done} of {all_} matches"),
+            report=lambda done, all_: shown.update(f"{done} of {all_} matches"),
         )
     if as_json:
         values = {"pages": made.pages, "replays": made.replays, "kept": made.kept, "unreadable": made.unreadable}

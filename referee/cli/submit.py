@@ -11,6 +11,12 @@ from referee.cli.errors import ExitCode
 if TYPE_CHECKING:
     from referee.cli.ladder_client import LadderClient
 
+NameInLadder = Annotated[
+    str | None,
+    typer.Option(
+        "--name", metavar="NAME", help="Name of the bot in the ladder. Default: that of bot.toml.", show_default=False
+    ),
+]
 PlainHttp = Annotated[
     bool, typer.Option("--plain-http", help="Allow an address that is not encrypted. Only in a network that you trust.")
 ]
@@ -89,15 +95,7 @@ def submit(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Folder of the bot, with its bot.toml.", show_default=False)
     ],
-    name: Annotated[
-        str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Name of the bot in the ladder. Default: that of bot.toml.",
-            show_default=False,
-        ),
-    ] = None,
+    name: NameInLadder = None,
     game: Annotated[
         list[str] | None,
         typer.Option(

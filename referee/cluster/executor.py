@@ -33,7 +33,7 @@ from referee.record.store import live_path
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
 from referee.tournament.executor import Executor, MatchLost
-from referee.tournament.messages import BotSetup, Meeting
+from referee.tournament.messages import BotSetup
 
 LOOK_S = 1.0
 """How often the list of machines is read, where no event says that it has changed."""
@@ -123,9 +123,9 @@ class _NotThereError(Exception):
 class DaskExecutor:
     """The machines that workers of `crosstown cluster worker` offer through the scheduler at `peer`.
 
-    `bots` by entry id are those of a run; matches of others bring a meeting. Matches of entries in `beside` are played
-    by the executor `local`, on this machine. Bots in `strict` are only played where the sandbox works. `blocks` says
-    on which class of machines, or with `same_machine` on which machine, blocks were begun.
+    `bots` by entry id are those of the run. Matches of entries in `beside` are played by the executor `local`, on this
+    machine. Bots in `strict` are only played where the sandbox works. `blocks` says on which class of machines, or with
+    `same_machine` on which machine, blocks were begun.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class DaskExecutor:
         self._beside = frozenset(beside)
         self._strict = frozenset(strict)
         self._same_machine = same_machine
-        self._places: dict[tuple[str, int], str] = {("", block): place for block, place in (blocks or {}).items()}
+        self._places = dict(blocks or {})
         self._note = note
         self._client: Client | None = None
         self._scheduler_id = ""
@@ -176,21 +176,19 @@ class DaskExecutor:
             return self._local.has_room(spec, [other for other in playing if self._is_beside(other)])
         if not playing:
             return True  # it waits for a machine, and all others with it
-        place = self._places.get(self._block_of(spec))
+        place = self._places.get(spec.block)
         return any(
             machine.free and (place is None or place == self._place_of(machine)) for machine in self._machines.values()
         )
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
-        """`meeting`: the match is of another run than the one that this began with."""
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         if self._local is not None and self._is_beside(spec):
             return await self._local.play(spec, cap_s)
-        bots = meeting.bots if meeting is not None else tuple(self._bots[seat.entry_id] for seat in spec.seats)
-        records = self._records if meeting is None else meeting.records
+        bots = tuple(self._bots[seat.entry_id] for seat in spec.seats)
         while True:
             machine = await self._seat(spec, bots)
             try:
-                return await self._play_on(machine, spec, cap_s, bots, records)
+                return await self._play_on(machine, spec, cap_s, bots)
             except _NotThereError:
                 continue
             finally:
@@ -254,15 +252,14 @@ class DaskExecutor:
         able = [machine for machine in self._machines.values() if self._is_able(machine, bots)]
         if self._machines and not able:
             self._explain(bots)
-        block = self._block_of(spec)
-        place = self._places.get(block)
+        place = self._places.get(spec.block)
         if place is not None:
             there = [machine for machine in able if self._place_of(machine) == place]
             if there or not self._may_move(place, able):
                 able = there
             else:
                 self._note(f"block {spec.block} goes on elsewhere: no machine of {place} is there, or can play it")
-                del self._places[block]
+                del self._places[spec.block]
         # A match that was lost on a machine is not played there again while another one may have it.
         able = [machine for machine in able if spec.match_id not in machine.history.faults] or able
         free = [machine for machine in able if machine.free]
@@ -270,7 +267,7 @@ class DaskExecutor:
             return None
         best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
         if self._same_machine or len({machine.facts.kind for machine in self._machines.values()}) > 1:
-            self._places.setdefault(block, self._place_of(best))
+            self._places.setdefault(spec.block, self._place_of(best))
             if len(self._places) > MOST_BLOCKS:
                 del self._places[next(iter(self._places))]
         return best
@@ -305,9 +302,6 @@ class DaskExecutor:
                     "see what is missing with: crosstown doctor, on a machine",
                 )
 
-    def _block_of(self, spec: MatchSpec) -> tuple[str, int]:
-        return ("" if self._bots else spec.tournament, spec.block)
-
     def _place_of(self, machine: Machine) -> str:
         return machine.name if self._same_machine else machine.facts.kind
 
@@ -321,14 +315,14 @@ class DaskExecutor:
     # One attempt
 
     async def _play_on(
-        self, machine: Machine, spec: MatchSpec, cap_s: float, bots: tuple[BotSetup, ...], records: Path
+        self, machine: Machine, spec: MatchSpec, cap_s: float, bots: tuple[BotSetup, ...]
     ) -> MatchResult:
         follow = sum(attempt.live is not None for attempt in self._attempts.values()) < FOLLOWED
         lacking: list[str] = []
         for _ in range(MOST_BRINGS + 1):
             key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
             order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow)
-            answer = await self._ask(machine, order, records, cap_s)
+            answer = await self._ask(machine, order, cap_s)
             if answer.kind != "lacks":
                 return self._judge(machine, spec, bots, answer)
             missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
@@ -339,9 +333,9 @@ class DaskExecutor:
         self._fault(machine, spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
 
-    async def _ask(self, machine: Machine, order: Order, records: Path, cap_s: float) -> Answer:
+    async def _ask(self, machine: Machine, order: Order, cap_s: float) -> Answer:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""
-        live = live_path(records, order.spec.match_id) if order.follow else None
+        live = live_path(self._records, order.spec.match_id) if order.follow else None
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), cap_s, live)
         self._attempts[order.key] = attempt
         try:

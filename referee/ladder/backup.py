@@ -51,7 +51,7 @@ class _Copies:
     """The files of a backup, copied one by one, with the digests that verify them."""
 
     folder: Path
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     known: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def copy(self, source: Path, name: str, *, most_bytes: int | None = None) -> None:
@@ -69,7 +69,7 @@ class _Copies:
             shutil.copystat(source, target)
         target.chmod(mode | OWNER_ONLY if mode & 0o100 else OWNER_ONLY)
         self.known[name] = size, made_of.hexdigest()
-        self.told(name)
+        self.report(name)
 
     def note(self, name: str) -> None:
         """A file that was made in the backup itself."""
@@ -86,7 +86,7 @@ def _digest(path: Path) -> str:
     return made.hexdigest()
 
 
-def back_up(config: LadderConfig, target: Path, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def back_up(config: LadderConfig, target: Path, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Copy the ladder into the new folder `target`, also while it plays; what `backup.json` says. UsageError,
     PlatformError."""
     if not (config.data / _DATABASE).is_file():
@@ -96,7 +96,7 @@ def back_up(config: LadderConfig, target: Path, told: Callable[[str], None] = la
     half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
         half.mkdir(parents=True, mode=0o700)
-        copies, season = _Copies(half, told), read_season(config.data).number
+        copies, season = _Copies(half, report), read_season(config.data).number
         divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
         for ended in _folders(config.data / "seasons"):
             for run in _runs(ended):
@@ -214,7 +214,7 @@ def _copy_logs(folder: Path, copies: _Copies) -> None:
             copies.copy(path, f"hand_ins/logs/{path.name}")
 
 
-def restore(backup: Path, config: LadderConfig, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def restore(backup: Path, config: LadderConfig, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Make the ladder of `config`, whose folder must be empty or missing, from a backup; what `backup.json` says. A
     backup that is not whole is refused, and nothing is made. UsageError, PlatformError."""
     made = _read_manifest(backup)
@@ -227,7 +227,7 @@ def restore(backup: Path, config: LadderConfig, told: Callable[[str], None] = la
     half = data.with_name(f".{data.name}-{secrets.token_hex(4)}")
     try:
         half.mkdir(parents=True, mode=0o700)
-        copies = _Copies(half, told)
+        copies = _Copies(half, report)
         for name, (size, digest) in made["files"].items():
             if name == _FILE:
                 continue

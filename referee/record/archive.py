@@ -20,6 +20,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from referee.record.format import RecordError
+from referee.record.sync import sync_folder
 
 SUFFIX = ".pack.gz"
 
@@ -125,11 +126,7 @@ def write_archive(path: Path, records: Iterable[tuple[str, int, bytes]]) -> None
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    sync_folder(path.parent)
 
 
 @lru_cache(maxsize=1024)

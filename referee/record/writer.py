@@ -25,6 +25,7 @@ from referee.record.format import (
     strike_body,
 )
 from referee.record.store import closed_path, live_path
+from referee.record.sync import sync_folder
 
 _LEVEL = 9
 
@@ -107,7 +108,7 @@ class RecordWriter:
             return close_record(self.path)
         except RecordError:
             try:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
             except OSError as error:
                 raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
             return self.path
@@ -150,7 +151,7 @@ def close_record(live: Path) -> Path:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(live.parent)
+        sync_folder(live.parent)
         live.unlink()
     except OSError as error:
         raise RecordError(f"cannot compress the record {live}: {error.strerror}") from error
@@ -177,18 +178,10 @@ def keep_record(folder: Path, match_id: str, data: bytes) -> Path:
             os.link(temporary, closed)  # which replaces nothing
         finally:
             temporary.unlink(missing_ok=True)
-        _sync_folder(folder)
+        sync_folder(folder)
         live.unlink(missing_ok=True)
     except FileExistsError:
         raise RecordExistsError(f"match {match_id} has a record in {folder} already") from None
     except OSError as error:
         raise RecordError(f"cannot write the record {closed}: {error.strerror}") from error
     return closed
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

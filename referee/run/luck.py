@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError, PlatformError, UsageError
+from referee.record.sync import sync_folder
 from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
 from referee.schedule.seeds import MatchSeeds, commitment
 
@@ -175,11 +176,7 @@ def keep_secrets(path: Path, known: Sequence[bytes | None]) -> None:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     except OSError as error:
         raise PlatformError(
             f"cannot write {path}: {error.strerror}",

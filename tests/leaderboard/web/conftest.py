@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import httpx
 import pytest
 import uvicorn
 
+from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
+from leaderboard.web.facts import RunFacts
 from referee.cli.play_host import Host
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
@@ -240,3 +242,17 @@ def wait_until() -> Callable[[Callable[[], bool]], None]:
             time.sleep(0.02)
 
     return wait
+
+
+@pytest.fixture
+def open_blocks(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, int]]:
+    """The blocks that are not complete."""
+    blocks: set[tuple[str, int]] = set()
+    view = RunFacts.view
+
+    def with_blocks(self: RunFacts, rows: Any) -> Any:
+        found, said = view(self, rows)
+        return replace(found, ahead=Ahead(open_blocks=frozenset(blocks))), said
+
+    monkeypatch.setattr(RunFacts, "view", with_blocks)
+    return blocks

@@ -2,14 +2,12 @@
 
 import gzip
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import Entry
@@ -64,20 +62,6 @@ def intake(tmp_path: Path) -> Any:
     made.qualify("annbot", 1)
     yield made
     made.store.close()
-
-
-@pytest.fixture
-def open_blocks(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, int]]:
-    """The blocks that are not complete."""
-    blocks: set[tuple[str, int]] = set()
-    view = RunFacts.view
-
-    def with_blocks(self: RunFacts, rows: Any) -> Any:
-        found, said = view(self, rows)
-        return replace(found, ahead=Ahead(open_blocks=frozenset(blocks))), said
-
-    monkeypatch.setattr(RunFacts, "view", with_blocks)
-    return blocks
 
 
 Ask = Callable[..., Any]

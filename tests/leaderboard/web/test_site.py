@@ -5,7 +5,6 @@ import gzip
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from leaderboard.schedule_view import Ahead
-from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.site import MARKER, publish
 from referee.errors import UsageError
@@ -24,23 +21,12 @@ ANN, BOB = "00ff00ff", "01ff00ff"
 HREF = re.compile(r'(?:href|src)="([^"]*)"')
 
 
+pytestmark = pytest.mark.usefixtures("open_blocks")
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     return tmp_path / "site"
-
-
-@pytest.fixture(autouse=True)
-def open_blocks(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, int]]:
-    """The blocks that are not complete."""
-    blocks: set[tuple[str, int]] = set()
-    view = RunFacts.view
-
-    def with_blocks(self: RunFacts, rows: Any) -> Any:
-        found, said = view(self, rows)
-        return replace(found, ahead=Ahead(open_blocks=frozenset(blocks))), said
-
-    monkeypatch.setattr(RunFacts, "view", with_blocks)
-    return blocks
 
 
 def play(start: Callable[..., Any], *ids: str, names: tuple[str, ...] = ("ann", "bob")) -> None:

@@ -1,14 +1,12 @@
 """Which matches are shown while they are played, by how their bots are confined."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from referee.process.sandbox import Sandbox
@@ -23,20 +21,6 @@ OPEN = {
 }
 MATCH = ("", "?step=last", "?fault=0", "/record")
 API = ("", "/frames", "/record", "/events")
-
-
-@pytest.fixture
-def open_blocks(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, int]]:
-    """The blocks that are not complete."""
-    blocks: set[tuple[str, int]] = set()
-    view = RunFacts.view
-
-    def with_blocks(self: RunFacts, rows: Any) -> Any:
-        found, said = view(self, rows)
-        return replace(found, ahead=Ahead(open_blocks=frozenset(blocks))), said
-
-    monkeypatch.setattr(RunFacts, "view", with_blocks)
-    return blocks
 
 
 def client(runs: Path, facts: RunFacts, **more: Any) -> httpx.AsyncClient:

@@ -164,7 +164,7 @@ async def test_a_machine_that_never_has_the_bots_that_it_took_is_not_asked_witho
     made = cluster(facts("east"))
     brought = []
 
-    async def ask(machine, order, records, cap_s):
+    async def ask(machine, order, cap_s):
         assert len(brought) < 50
         return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,))
 

@@ -23,6 +23,7 @@ from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup, Meeting
+from tests.referee.ladder.clock import Clock
 from tests.referee.ladder.handing_in import Sign
 
 
@@ -227,3 +228,8 @@ def sign(hand_ins: LadderHandIns, store: LadderStore) -> Sign:
         return hand_ins.account(store.accounts.create_token(owner, "", scope, None, bot=bot).secret)
 
     return make
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,10 @@ from referee.ladder import passwords
 from referee.ladder.people import SHELL, LadderPeople
 from referee.ladder.schema import _V1
 from referee.ladder.store import LadderStore
+from tests.referee.ladder.clock import Clock
 
 GOOD = "correct horse battery"
 OLA = Account("ola", "organise", "0", organiser=True)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 29, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -13,6 +13,7 @@ from leaderboard.web.hand_ins import Account, HandInRefused, Refusal
 from leaderboard.web.people import Returned
 from referee.ladder.people import LadderPeople
 from referee.ladder.store import LadderStore
+from tests.referee.ladder.clock import Clock
 from tests.referee.ladder.provider_server import ProviderServer, provider_server
 
 BACK = "http://localhost:8000/sign-in/{}/back"
@@ -23,19 +24,6 @@ ANN = Account("ann", "manage", "0")
 def provider() -> Iterator[ProviderServer]:
     with provider_server() as made:
         yield made
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 29, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

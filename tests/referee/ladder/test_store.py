@@ -4,7 +4,6 @@ import resource
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,24 +14,7 @@ from referee.ladder import database as module
 from referee.ladder.schema import SCHEMA_VERSION
 from referee.ladder.store import LadderStore
 from referee.wire.remote_bots import token_digest
-
-
-class Clock:
-    """Stands still until a test moves it, also back."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 29, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+from tests.referee.ladder.clock import Clock
 
 
 @pytest.fixture
