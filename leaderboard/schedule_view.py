@@ -116,7 +116,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     last = max((row.place for row in rows), default=-1)
     for spec, state in progress:
         if style.has_table:
-            rounds[spec.match_id] = schedule.round
+            rounds[spec.match_id] = spec.round
         if look_ahead and state == "open":
             waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
@@ -141,7 +141,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         | dict(row.columns)
         for row in schedule.placings
     ]
-    table = FormatTable(style.name, tuple(placed), final, progress.gap, _absences(schedule, off))
+    table = FormatTable(style.name, tuple(placed), final, progress.gap, (*schedule.notices, *_absences(schedule, off)))
     return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)))
 
 

@@ -232,6 +232,9 @@ class Table:
             crosstown=_crosstown_version(),
             policy=_policy(spec),
             machine=self._machine,
+            round=spec.round,
+            table=spec.table,
+            stage=spec.stage,
         )
 
     def _seat_header(self, spec: MatchSpec, number: int) -> SeatHeader:

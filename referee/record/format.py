@@ -98,6 +98,12 @@ class Header:
     """What differs from the default of: policy ("forfeit"), strikes (0), ponder (true)."""
     machine: Mapping[str, str] = field(default_factory=dict)
     """Where it was played, of a match of a cluster: the machine's `name` and `class`. Empty for the runner's own."""
+    round: int = 0
+    """As its format counts them, from 1; 0 of a format without rounds, and in records of older versions."""
+    table: int = 0
+    """Its table in the round, from 1; 0 likewise."""
+    stage: str = ""
+    """The stage of the tournament, where that has several."""
     format: int = FORMAT
 
     @property
@@ -213,6 +219,7 @@ class Footer:
 
 
 _OPTIONAL_OF_SEAT = ("clock", "sandbox", "build", "held", "outside", "runtime")
+_OPTIONAL = ("policy", "machine", "round", "table", "stage")
 _ALWAYS = ("status", "reason", "seed")
 
 
@@ -252,7 +259,7 @@ def open_line(text: str) -> tuple[str, str]:
 def header_body(header: Header) -> str:
     fields = asdict(header)
     optional = [(seat, name) for seat in fields["seats"] for name in _OPTIONAL_OF_SEAT]
-    for holder, name in ((fields, "policy"), (fields, "machine"), *optional):
+    for holder, name in (*((fields, name) for name in _OPTIONAL), *optional):
         if not holder[name]:
             del holder[name]
     return dumps([HEADER, fields])[:-1]
@@ -371,6 +378,9 @@ def parse_header(fields: dict[str, Any]) -> Header:
         crosstown=_str(fields["crosstown"]),
         policy=_policy(fields.get("policy", {})),
         machine={name: _str(value) for name, value in _dict(fields.get("machine", {})).items()},
+        round=_int(fields.get("round", 0)),
+        table=_int(fields.get("table", 0)),
+        stage=_str(fields.get("stage", "")),
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from referee.record.journal import FINISHING, LEAVING, Control, in_force
 from referee.schedule.config import DecidedBlock, ScheduleConfig
-from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, Placing, RoundResults
+from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, Notice, Placing, RoundResults, seatings
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec, SeatSpec
 
@@ -102,8 +102,8 @@ class Schedule:
         """Blocks in the schedule so far."""
         self.settled_blocks = 0
         """Blocks from the first on of which every match is settled."""
-        self.round = 0
-        """The round of the last match, as its format counts them; 0 before the first one."""
+        self.notices: list[str] = []
+        """What the format could not do as its settings ask for it, in sentences."""
         self.ended = False
         """Whether the schedule has no more matches."""
         self.placings: Sequence[Placing] = ()
@@ -316,6 +316,8 @@ class Schedule:
         self._begun, self._answer = True, None
         if isinstance(step, Need):
             self._need = step
+        elif isinstance(step, Notice):
+            self.notices.append(step.text)
         else:
             self._begin(step)
         return True
@@ -345,22 +347,18 @@ class Schedule:
         """`own_seeds`: each match is of a seed group of its own, from the block's on."""
         variant = self._field.variants[block.variant]
         group = self.blocks if block.seed_group is None else block.seed_group
-        seatings = list(dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders))
+        matches = seatings(block, variant)
         if self._keep_blocks:
-            self._open[self.blocks] = _Open(self.blocks, self.places, block, len(seatings))
+            self._open[self.blocks] = _Open(self.blocks, self.places, block, len(matches))
         if self._uses_results:
             self._starts.append((self.blocks, self.places))
-        self.round = block.round
         self._matches = iter(
-            [
-                self._spec(block.variant, seating, group + step * own_seeds, step)
-                for step, seating in enumerate(seatings)
-            ]
+            [self._spec(block, seating, group + step * own_seeds, step) for step, seating in enumerate(matches)]
         )
         self.blocks += 1
 
-    def _spec(self, variant: int, seating: Sequence[int], group: int, step: int) -> MatchSpec:
-        place = self.places + step
+    def _spec(self, block: Block, seating: Sequence[int], group: int, step: int) -> MatchSpec:
+        place, variant = self.places + step, block.variant
         self._unsettled[place] = self.blocks, variant
         game = self._config.games[variant]
         seats = tuple(self._seats[bot] for bot in seating)
@@ -377,6 +375,9 @@ class Schedule:
             faults=self._config.faults,
             ponder=self._config.ponder,
             adjudication=self._config.adjudication,
+            round=block.round,
+            table=block.table,
+            stage=block.stage,
         )
 
     def _end(self, placings: Sequence[Placing]) -> None:

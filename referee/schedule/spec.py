@@ -213,7 +213,8 @@ MOST_MESSAGE_BYTES = 16 << 20
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
     """One match. `seed` is hex digits, or '' where it is not known: then nobody can play it.
-    `options` are full and resolved; `place` is its index in the schedule.
+    `options` are full and resolved; `place` is its index in the schedule. `round`, `table` in it (both from 1; 0 of a
+    format without rounds) and `stage` are for people.
 
     `ponder` false: no bot runs while it is not asked anything. `charged_for_memory`: seats whose bots lose if the
     kernel takes them because the machine has no memory left; `forfeits`: seats that lose at once, each with a sentence
@@ -232,6 +233,9 @@ class MatchSpec:
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
     adjudication: Adjudication = field(default_factory=Adjudication)
+    round: int = 0
+    table: int = 0
+    stage: str = ""
     charged_for_memory: tuple[int, ...] = ()
     forfeits: tuple[tuple[int, str], ...] = ()
 
@@ -271,6 +275,9 @@ class MatchSpec:
         values = asdict(self)
         if self.adjudication == Adjudication():
             del values["adjudication"]
+        for name in ("round", "table", "stage"):
+            if not values[name]:
+                del values[name]
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod

@@ -190,8 +190,7 @@ def _check_format(tournament: Tournament) -> None:
     names = [entry.name for entry in tournament.entries]
     style = get_format(config.format)
     for setting in style.settings:
-        wanted = config.settings[setting.name] if setting.kind == "bots" else None
-        for name in wanted or ():
+        for name in setting.names(config.settings.get(setting.name)):
             if name not in names:
                 what = f"'{config.format}.{setting.name}': no bot is called {show(name)}"
                 TomlFile(config.path).fail((config.format, setting.name), what, suggest(name, names, "the bots are"))

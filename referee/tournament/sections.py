@@ -239,7 +239,11 @@ def read_settings(file: TomlFile, style: Format) -> Mapping[str, Any]:
     """All settings of the format; whether bots of the names in them exist is seen later. Raises ConfigError."""
     given = file.table(style.name)
     file.check_keys((style.name,), given, [setting.name for setting in style.settings])
-    return {setting.name: _setting(file, style, setting, given.get(setting.name)) for setting in style.settings}
+    return {
+        setting.name: _setting(file, style, setting, given.get(setting.name))
+        for setting in style.settings
+        if setting.name in given or not setting.later
+    }
 
 
 def _setting(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any:
@@ -256,13 +260,36 @@ def _setting(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any
         case "flag":
             fits, expected = isinstance(value, bool), "true or false"
         case "bots":
-            fits = isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
-            fits = fits and len(set(value)) == len(value)
-            expected = "a list of names of bots, each once"
+            fits, expected = _each_once(value), "a list of names of bots, each once"
+        case "word":
+            fits, expected = value in setting.choices, f"one of {', '.join(map(repr, setting.choices))}"
+        case "words":
+            fits = _each_once(value) and set(value) <= set(setting.choices)
+            expected = f"a list of some of {', '.join(map(repr, setting.choices))}, each once"
+        case "groups":
+            fits = isinstance(value, list) and bool(value)
+            fits = fits and all(_each_once(group) and len(group) > 1 for group in value)
+            expected = "a list of lists of at least two names of bots"
+        case "rounds":
+            fits = isinstance(value, list) and bool(value) and all(map(_of_a_round, value))
+            expected = "a list of tables with round and bots"
     if not fits:
         what = f"'{dotted(*key)}' must be {expected}, not {show(value)}"
         file.fail(key, what, f"write, for instance, {setting.name} = {_setting_example(setting)} ({setting.about})")
     return value
+
+
+def _each_once(value: Any) -> bool:
+    """Whether it is a list of different texts, at least one."""
+    texts = isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
+    return texts and len(set(value)) == len(value)
+
+
+def _of_a_round(value: Any) -> bool:
+    """Whether it is a table such as { round = 2, bots = ["a"] }."""
+    if not isinstance(value, dict) or set(value) != {"round", "bots"} or not _each_once(value["bots"]):
+        return False
+    return type(value["round"]) is int and 1 <= value["round"] <= 10_000
 
 
 def _setting_example(setting: Setting) -> str:
@@ -270,6 +297,14 @@ def _setting_example(setting: Setting) -> str:
     match setting.kind:
         case "bots":
             return '["NAME"]'
+        case "word":
+            return f'"{setting.choices[0]}"'
+        case "words":
+            return f'["{setting.choices[0]}"]'
+        case "groups":
+            return '[["NAME", "NAME"]]'
+        case "rounds":
+            return '[{ round = 1, bots = ["NAME", "NAME"] }]'
         case "flag":
             return "true"
         case "whole":

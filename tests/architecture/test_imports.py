@@ -151,6 +151,7 @@ THIRD_PARTY = {
     "referee.games.openspiel": {"google", "pyspiel"},
     "referee.games": {"google"},  # codecs: DecodeError and the types of messages
     "referee.record": set(),
+    "referee.schedule.formats.matching": {"networkx"},
     "referee.process": set(),
     "referee.wire": {"google", "hpack"},
     "referee.match": {"google"},

@@ -15,6 +15,7 @@ from crosstown_env import GAMES
 from referee.cli.game_data import data_page
 from referee.games.registry import get_game
 from referee.schedule.formats.registry import OWN
+from referee.schedule.formats.scores import TIE_BREAKS
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
 from referee.tournament import config, sections
 
@@ -151,3 +152,9 @@ def test_where_to_change_what_has_its_rows_of_few_files() -> None:
 def test_the_glossary_is_in_alphabetical_order() -> None:
     words = re.findall(r"^\| ([a-z].*?) \|", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)[1:]
     assert words == sorted(words)
+
+
+def test_every_tie_break_is_defined_as_it_is_computed() -> None:
+    text = (DOCS / "formats.md").read_text(encoding="utf-8").split("### Tie-breaks")[1].split("\n## ")[0]
+    defined = dict(re.findall(r"^\| `([\w-]+)` \| (.*) \|$", text, re.MULTILINE))
+    assert defined == {name: about for name, (_, about) in TIE_BREAKS.items()}

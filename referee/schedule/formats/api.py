@@ -58,15 +58,26 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`group` plays one block of a variant (an index into `Field.variants`). `round` is for people.
+    """`group` plays one block of a variant (an index into `Field.variants`).
 
-    Blocks of the same `seed_group` are played on the same seed; None: on a seed of its own.
+    Blocks of the same `seed_group` are played on the same seed; None: on a seed of its own. `round`, the number of the
+    `table` in it, both from 1, and the name of the `stage` are for people. With `one_match` the group plays only one
+    match, with its first member on the first seat.
     """
 
     group: tuple[int, ...]
     variant: int = 0
     round: int = 0
     seed_group: int | None = None
+    table: int = 0
+    stage: str = ""
+    one_match: bool = False
+
+
+def seatings(block: Block, variant: Variant) -> list[tuple[int, ...]]:
+    """The matches of a block: per match the bots by seat."""
+    orders = (tuple(range(variant.players)),) if block.one_match else variant.orders
+    return list(dict.fromkeys(tuple(block.group[member] for member in order) for order in orders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +155,16 @@ class Placing:
     columns: Mapping[str, str] = field(default_factory=dict)
 
 
-Step: TypeAlias = Block | Need
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence about the schedule, for people: what could not be done as the file asks for it, and why."""
+
+    text: str
+
+
+Step: TypeAlias = Block | Need | Notice
 Plan: TypeAlias = Generator[Step, RoundResults | None, Sequence[Placing]]
-"""Answers: RoundResults to a Need, None to a Block."""
+"""Answers: RoundResults to a Need, None to a Block or a Notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +179,32 @@ class Extent:
 class Setting:
     """One key of the format's own table in the tournament file.
 
-    `kind`: whole, number, flag, or bots (a list of names of bots, at least one). `default` None: it may be left out,
-    and what then happens is said in `about`.
+    `kind`: whole, number, flag, bots (a list of names of bots, at least one), word (one of `choices`), words (a list of
+    different `choices`), groups (a list of such lists of at least two bots), or rounds (a list of tables, each with a
+    `round` and a list of `bots`). `default` None: it may be left out, and what then happens is said in `about`.
+    `later`: the setting came into being when there were runs already. The configuration of a run has it only where the
+    file has it.
     """
 
     name: str
-    kind: Literal["whole", "number", "flag", "bots"]
+    kind: Literal["whole", "number", "flag", "bots", "word", "words", "groups", "rounds"]
     default: Any
     about: str
     minimum: float = 0
     maximum: float = 10_000_000
+    choices: tuple[str, ...] = ()
+    later: bool = False
+
+    def names(self, value: Any) -> list[str]:
+        """The names of bots in a value of this setting."""
+        match self.kind, value:
+            case "bots", list() | tuple():
+                return list(value)
+            case "groups", list() | tuple():
+                return [name for group in value for name in group]
+            case "rounds", list() | tuple():
+                return [name for table in value for name in table["bots"]]
+        return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Who sits together in a round, given the standing so far: as few repeated meetings as can be, then equal points.
 
 Byes come first: at most one less than the seats of a table, and to those with the fewest byes, so that nobody has
-two more than anybody else. Only then are repeated meetings avoided.
+two more than anybody else. Only then are repeated meetings avoided. Forbidden pairs never sit together: bots for which
+they leave no table sit out, too.
 """
 
 from collections import Counter, deque
@@ -9,6 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from referee.schedule.formats.matching import best_matching
+
+Pairs = frozenset[frozenset[int]]
 Met = Mapping[frozenset[int], int]
 Tables = tuple[list[tuple[int, ...]], list[int]]
 """Tables, the best first, and who sits out."""
@@ -19,7 +23,12 @@ _STEPS = 100_000
 
 
 def make_pairs(
-    order: Sequence[int], players: int, points: Mapping[int, Fraction], met: Met, byes: Counter[int]
+    order: Sequence[int],
+    players: int,
+    points: Mapping[int, Fraction],
+    met: Met,
+    byes: Counter[int],
+    forbidden: Pairs = frozenset(),
 ) -> Tables:
     """Pairs. No two meet again if any choice of byes and pairs allows it; if not, the fewest possible do.
 
@@ -28,16 +37,53 @@ def make_pairs(
     out: list[int] = []
     if len(order) % players:
         candidates = _bye_candidates(order, byes)
-        free = (bot for bot in candidates if _can_be_paired([one for one in order if one != bot], met))
+        free = (bot for bot in candidates if _can_be_paired([one for one in order if one != bot], met, forbidden))
         out = [next(free, candidates[0])]
-    return _pair_up([bot for bot in order if bot not in out], points, met), out
+    left = [bot for bot in order if bot not in out]
+    if not forbidden or _can_be_paired(left, met, forbidden):
+        return _pair_up(left, points, met, forbidden), out
+    by_need = sorted(order, key=lambda bot: (-byes[bot], order.index(bot)))
+    mate = maximum_matching(_allowed(by_need, forbidden))  # never leaves out a bot for the sake of a later one
+    out = sorted((by_need[place] for place, other in enumerate(mate) if other == -1), key=order.index)
+    left = [bot for bot in order if bot not in out]
+    if _can_be_paired(left, met, forbidden):
+        return _pair_up(left, points, met, forbidden), out
+    return _fewest_rematches(left, points, met, forbidden), out
+
+
+def _fewest_rematches(
+    bots: Sequence[int], points: Mapping[int, Fraction], met: Met, forbidden: Pairs
+) -> list[tuple[int, ...]]:
+    """Pairs of all `bots` that keep the forbidden pairs apart, and of such pairs those with the fewest old meetings,
+    then with the smallest differences of points, then of places."""
+    values = sorted({points.get(bot, Fraction()) for bot in bots})
+    level = {bot: values.index(points.get(bot, Fraction())) for bot in bots}
+    most = len(bots) ** 3 + 1
+    weights = {
+        (one, other): -(
+            (_met(met, bots[one], bots[other]) * most + (level[bots[one]] - level[bots[other]]) ** 2) * most
+            + (other - one) ** 2
+        )
+        for one, other in combinations(range(len(bots)), 2)
+        if frozenset((bots[one], bots[other])) not in forbidden
+    }
+    mate = best_matching(weights)
+    return [(bots[one], bots[mate[one]]) for one in sorted(mate) if one < mate[one]]
 
 
 def make_tables(
-    order: Sequence[int], players: int, points: Mapping[int, Fraction], met: Met, byes: Counter[int]
+    order: Sequence[int],
+    players: int,
+    points: Mapping[int, Fraction],
+    met: Met,
+    byes: Counter[int],
+    forbidden: Pairs = frozenset(),
 ) -> Tables:
     """Tables of three and more: neighbours in the standing, then exchanges that lower the number of old meetings. Where
-    some remain, tables of strangers are looked for, with any choice of byes that is as fair, for `_STEPS` steps."""
+    some remain, tables of strangers are looked for, with any choice of byes that is as fair, for `_STEPS` steps; then
+    tables without forbidden pairs only. A table that still has one is not played."""
+    kept_apart = {pair: met.get(pair, 0) + _STEPS for pair in forbidden}
+    met = {**met, **kept_apart} if forbidden else met
     out = sorted(_bye_takers(order, byes, len(order) % players), key=order.index)
     left = [bot for bot in order if bot not in out]
     tables: list[list[int]] = []
@@ -50,12 +96,48 @@ def make_tables(
         tables.append(table)
     _exchange(tables, met)
     if any(_repeats(table, met) for table in tables):
-        steps = iter(range(_STEPS))
-        for sitting_out, _ in zip(_bye_choices(order, byes, len(order) % players), steps, strict=False):
-            fresh = _fresh_tables([bot for bot in order if bot not in sitting_out], players, met, steps)
-            if fresh is not None:
-                return [tuple(table) for table in fresh], sorted(sitting_out, key=order.index)
-    return [tuple(table) for table in tables], out
+        fresh = _fresh_round(order, players, met, byes)
+        if fresh is None and any(_repeats(table, kept_apart) for table in tables):
+            fresh = _fresh_round(order, players, kept_apart, byes)
+        if fresh is not None:
+            return fresh
+    apart = [table for table in tables if not _repeats(table, kept_apart)]
+    out = [bot for bot in order if not any(bot in table for table in apart)]
+    return [tuple(table) for table in apart], out
+
+
+def _fresh_round(order: Sequence[int], players: int, met: Met, byes: Counter[int]) -> Tables | None:
+    """Tables at which nobody has met anybody, with any choice of byes that is as fair, if they are found."""
+    steps = iter(range(_STEPS))
+    for sitting_out, _ in zip(_bye_choices(order, byes, len(order) % players), steps, strict=False):
+        fresh = _fresh_tables([bot for bot in order if bot not in sitting_out], players, met, steps)
+        if fresh is not None:
+            return [tuple(table) for table in fresh], sorted(sitting_out, key=order.index)
+    return None
+
+
+def kept_apart_by(order: Sequence[int], out: Sequence[int], players: int, forbidden: Pairs) -> list[tuple[int, int]]:
+    """The forbidden pairs because of which these bots sit out, by place in `order`.
+
+    Of two seats: those between the bots of which any could sit out instead, in whatever pairs the others play.
+    """
+    if players == 2:
+        graph = _allowed(order, forbidden)
+        mate = maximum_matching(graph)
+        outer: set[int] = set()
+        for root in [place for place, other in enumerate(mate) if other == -1]:
+            outer.update(_search(graph, list(mate), root, frozenset())[1])
+        concerned = {order[place] for place in outer}
+    else:
+        concerned = set(out)
+    pairs = combinations(order, 2)
+    both = players == 2
+    return [
+        (one, other)
+        for one, other in pairs
+        if frozenset((one, other)) in forbidden
+        and ((both and {one, other} <= concerned) or (not both and concerned & {one, other}))
+    ]
 
 
 def _fresh_tables(left: Sequence[int], players: int, met: Met, steps: Iterator[int]) -> list[tuple[int, ...]] | None:
@@ -116,20 +198,29 @@ def _bye_takers(order: Sequence[int], byes: Counter[int], number: int) -> list[i
     return sorted(order, key=lambda bot: (byes[bot], -order.index(bot)))[:number]
 
 
-def _can_be_paired(bots: Sequence[int], met: Met) -> bool:
-    return -1 not in maximum_matching(_strangers(bots, met))
+def _can_be_paired(bots: Sequence[int], met: Met, forbidden: Pairs) -> bool:
+    return -1 not in maximum_matching(_strangers(bots, met, forbidden))
 
 
-def _strangers(bots: Sequence[int], met: Met) -> list[frozenset[int]]:
-    """Per position in `bots` the positions of those it has not met."""
+def _strangers(bots: Sequence[int], met: Met, forbidden: Pairs) -> list[frozenset[int]]:
+    """Per position in `bots` the positions of those it has not met and may meet."""
     return [
-        frozenset(place for place, other in enumerate(bots) if other != bot and not met.get(frozenset((bot, other))))
+        frozenset(
+            place
+            for place, other in enumerate(bots)
+            if other != bot and not met.get(pair := frozenset((bot, other))) and pair not in forbidden
+        )
         for bot in bots
     ]
 
 
-def _pair_up(bots: Sequence[int], points: Mapping[int, Fraction], met: Met) -> list[tuple[int, ...]]:
-    graph = _strangers(bots, met)
+def _allowed(bots: Sequence[int], forbidden: Pairs) -> list[frozenset[int]]:
+    """Per position in `bots` the positions of those it may meet, again or not."""
+    return _strangers(bots, {}, forbidden)
+
+
+def _pair_up(bots: Sequence[int], points: Mapping[int, Fraction], met: Met, forbidden: Pairs) -> list[tuple[int, ...]]:
+    graph = _strangers(bots, met, forbidden)
     mate = maximum_matching(graph)
     left = list(range(len(bots)))
     pairs: list[tuple[int, int]] = []
@@ -219,6 +310,11 @@ def augment(graph: Graph, mate: list[int], root: int, gone: frozenset[int]) -> b
 
     Nodes in `gone` are not there.
     """
+    return _search(graph, mate, root, gone)[0]
+
+
+def _search(graph: Graph, mate: list[int], root: int, gone: frozenset[int]) -> tuple[bool, list[int]]:
+    """Whether `root` was matched; if not, the nodes of which any could stay free in its place, itself one of them."""
     size = len(graph)
     base = list(range(size))
     parent = [-1] * size
@@ -236,10 +332,10 @@ def augment(graph: Graph, mate: list[int], root: int, gone: frozenset[int]) -> b
                 parent[other] = node
                 if mate[other] == -1:
                     _flip(other, mate, parent)
-                    return True
+                    return True, []
                 outer[mate[other]] = True
                 queue.append(mate[other])
-    return False
+    return False, [node for node in range(size) if outer[node]]
 
 
 def _contract(

@@ -1,9 +1,9 @@
 """Swiss: in each round bots with about as many points meet, and nobody meets anybody twice while that is avoidable.
 
-Points are rank points (see `points`), one round's worth for each round; ties are broken by Buchholz (the sum of the
-opponents' points), then Sonneborn-Berger (the sum of the opponents' points, each times what was got against it), then
-the seeding. With an odd field, or one that does not fill its tables, those with the fewest byes and the lowest rank
-sit out: a bye is worth `bye` points and adds nothing to the tie-breaks. A round begins when the one before is settled.
+Points are rank points (see `points`), one round's worth for each round; ties are broken as the file chooses (see
+`scores`), then by the seeding. With an odd field, or one that does not fill its tables, those with the fewest byes and
+the lowest rank sit out: a bye is worth `bye` points and adds nothing to the tie-breaks. A round begins when the one
+before is settled.
 """
 
 import math
@@ -18,6 +18,7 @@ from referee.schedule.formats.api import (
     Field,
     Format,
     Need,
+    Notice,
     Placing,
     Plan,
     RoundResults,
@@ -25,8 +26,21 @@ from referee.schedule.formats.api import (
     answered,
     seats_problem,
 )
-from referee.schedule.formats.pairing import make_pairs, make_tables
-from referee.schedule.formats.points import add_points, pair_points, ranks, show
+from referee.schedule.formats.pairing import kept_apart_by, make_pairs, make_tables
+from referee.schedule.formats.points import ranks, show
+from referee.schedule.formats.restrictions import (
+    BYES,
+    FIXED,
+    FORBIDDEN,
+    REQUESTED_BYE,
+    fixed_tables,
+    forbidden_pairs,
+    names_of,
+    pairs_of,
+    requested_byes,
+    restrictions_problem,
+)
+from referee.schedule.formats.scores import TIE_BREAK_SETTING, Key, Scores, tie_breaks_of
 
 SETTINGS = (
     Setting(
@@ -38,88 +52,113 @@ SETTINGS = (
         maximum=10_000,
     ),
     Setting("bye", "number", None, "points of a bye; left out: 1 with two seats, 0.5 with more", minimum=0, maximum=1),
+    TIE_BREAK_SETTING,
+    FORBIDDEN,
+    FIXED,
+    BYES,
+    REQUESTED_BYE,
 )
 
 
 @dataclass(slots=True)
 class Table:
-    """What a Swiss tournament remembers: points, byes, and per pair how often they met and what the first got."""
+    """What a Swiss tournament remembers: scores, byes, and per pair how often they met."""
 
-    points: dict[int, Fraction] = field(default_factory=dict)
+    scores: Scores = field(default_factory=Scores)
     byes: Counter[int] = field(default_factory=Counter)
+    asked: Counter[int] = field(default_factory=Counter)
+    """Byes that bots asked for. They do not keep a bot from one that is drawn."""
     met: Counter[frozenset[int]] = field(default_factory=Counter)
-    got: dict[tuple[int, int], Fraction] = field(default_factory=dict)
     due: dict[int, Fraction] = field(default_factory=dict)
     """Whose bye in the round that goes on is worth how much: it counts when the round is over."""
+    due_asked: frozenset[int] = frozenset()
+    """Those of them who asked for it."""
 
     def add(self, answer: RoundResults, blocks: int) -> None:
         """Count settled blocks, of which a round has `blocks` per table, and the byes of a round that is over."""
-        results = answer.results
-        fresh: dict[int, Fraction] = {}
-        add_points(fresh, results)
-        for bot, points in fresh.items():
-            self.points[bot] = self.points.get(bot, Fraction()) + points / blocks
-        for result in results:
-            for pair, points in pair_points(result).items():
-                self.got[pair] = self.got.get(pair, Fraction()) + points / blocks
+        for result in answer.results:
+            self.scores.add_block(result, blocks)
         if not answer.over:
-            self.byes.update(self.due.keys())
+            self.byes.update(self.due.keys() - self.due_asked)
+            self.asked.update(self.due_asked)
             for bot, points in self.due.items():
-                self.points[bot] = self.points.get(bot, Fraction()) + points
-            self.due = {}
+                self.scores.add_points(bot, points)
+            self.due, self.due_asked = {}, frozenset()
 
-    def buchholz(self, bot: int) -> Fraction:
-        return sum((self.points.get(other, Fraction()) for one, other in self.got if one == bot), Fraction())
 
-    def sonneborn_berger(self, bot: int) -> Fraction:
-        return sum(
-            (points * self.points.get(other, Fraction()) for (one, other), points in self.got.items() if one == bot),
-            Fraction(),
-        )
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A round as it is to be played: its tables, who sits out, those of them who asked for it, and what could not be
+    done as the file asks for it."""
 
-    def keys(self, bots: Sequence[int]) -> dict[int, tuple[Fraction, Fraction, Fraction]]:
-        """What bots are ranked by, ascending."""
-        return {
-            bot: (-self.points.get(bot, Fraction()), -self.buchholz(bot), -self.sonneborn_berger(bot)) for bot in bots
-        }
+    tables: Sequence[tuple[int, ...]]
+    out: Sequence[int]
+    asked: frozenset[int] = frozenset()
+    notices: Sequence[str] = ()
 
 
 def plan(field: Field) -> Plan:
     table = Table()
+    tie_breaks = tie_breaks_of(field)
     number = 0
     while True:
         answer = answered((yield Need()))
         table.add(answer, field.blocks)
         variant = _variant(field, number, len(answer.present))
         if answer.over or variant is None or number >= answer.length.get("rounds", _rounds(field)):
-            return _placings(table, range(answer.bots))
+            return _placings(table, range(answer.bots), tie_breaks)
         players = field.variants[variant].players
-        key = table.keys(answer.present)
+        key = table.scores.keys(answer.present, tie_breaks)
         order = sorted(answer.present, key=lambda bot: (key[bot], bot))
-        made = make_pairs if players == 2 else make_tables
-        tables, sitting_out = made(order, players, table.points, table.met, table.byes)
-        table.due = dict.fromkeys(sitting_out, _bye(field, players))
-        for group in tables:
+        drawn = draw(field, number + 1, players, order, table)
+        for text in drawn.notices:
+            yield Notice(text)
+        table.due = dict.fromkeys(drawn.out, _bye(field, players))
+        table.due.update(dict.fromkeys(drawn.asked, _requested(field)))
+        table.due_asked = drawn.asked
+        for group in drawn.tables:
             table.met.update(frozenset((one, other)) for one in group for other in group if one < other)
         for _ in range(field.blocks):
-            for group in tables:
-                yield Block(group, variant, number + 1)
+            for place, group in enumerate(drawn.tables, start=1):
+                yield Block(group, variant, number + 1, table=place)
         number += 1
 
 
-def _placings(table: Table, bots: Sequence[int]) -> list[Placing]:
-    key = table.keys(bots)
+def draw(field: Field, round_: int, players: int, order: Sequence[int], table: Table) -> Draw:
+    """A round of the bots in `order`, the best first: who asked for a bye, then fixed tables, then the pairing."""
+    forbidden = forbidden_pairs(field)
+    here = set(order)
+    asked = frozenset(requested_byes(field, round_) & here)
+    fixed, notices = [], []
+    for group in fixed_tables(field, round_):
+        gone = [bot for bot in group if bot not in here]
+        if not gone and len(group) == players:
+            fixed.append(group)
+            continue
+        why = f"{names_of(field, gone)} is out of the run" if gone else f"matches of this round have {players} seats"
+        notices.append(f"round {round_}: the fixed table of {names_of(field, group)} is not played, since {why}")
+    taken = asked.union(*fixed)
+    left = [bot for bot in order if bot not in taken]
+    made = make_pairs if players == 2 else make_tables
+    tables, out = made(left, players, table.scores.points, table.met, table.byes, forbidden)
+    if len(out) > len(left) % players:
+        pairs = kept_apart_by(left, out, players, forbidden)
+        why = pairs_of(field, pairs) if pairs else "the forbidden pairs leave"
+        notices.append(f"round {round_}: {names_of(field, out)} sit out, since {why} no table for them")
+    place = {bot: number for number, bot in enumerate(order)}
+    tables = sorted([*tables, *fixed], key=lambda group: min(place[bot] for bot in group)) if fixed else tables
+    return Draw(tables, [*out, *sorted(asked)], asked, notices)
+
+
+def _placings(table: Table, bots: Sequence[int], tie_breaks: Sequence[str]) -> list[Placing]:
+    key: dict[int, Key] = table.scores.keys(bots, tie_breaks)
     order = sorted(bots, key=lambda bot: (key[bot], bot))
     return [
         Placing(
             bot,
             rank,
-            {
-                "points": show(-key[bot][0]),
-                "buchholz": show(-key[bot][1]),
-                "sonneborn-berger": show(-key[bot][2]),
-                "byes": str(table.byes[bot]),
-            },
+            {name: show(-value) for name, value in zip(("points", *tie_breaks), key[bot], strict=True)}
+            | {"byes": str(table.byes[bot] + table.asked[bot])},
         )
         for bot, rank in ranks(order, key)
     ]
@@ -146,6 +185,27 @@ def _bye(field: Field, players: int) -> Fraction:
     return Fraction(1) if players == 2 else Fraction(1, 2)
 
 
+def _requested(field: Field) -> Fraction:
+    points: float | None = field.settings.get("requested_bye")
+    return Fraction(1, 2) if points is None else Fraction(str(points))
+
+
+def problem(field: Field) -> str:
+    """Why these bots cannot play; '' if they can. Rounds that the settings rule out are found before any result."""
+    if unseated := seats_problem(field):
+        return unseated
+    players_of = [field.variants[number % len(field.variants)].players for number in range(_rounds(field))]
+    if wrong := restrictions_problem(field, players_of):
+        return wrong
+    if forbidden_pairs(field):
+        named = {table["round"] for key in ("fixed", "byes") for table in field.settings.get(key) or ()}
+        for round_ in sorted({1, *named}):
+            drawn = draw(field, round_, players_of[round_ - 1], range(field.bots), Table())
+            if drawn.notices:
+                return drawn.notices[0]
+    return ""
+
+
 def extent(field: Field) -> Extent:
     total = 0
     for number in range(_rounds(field)):
@@ -160,7 +220,7 @@ FORMAT = Format(
     SETTINGS,
     plan,
     extent,
-    seats_problem,
+    problem,
     has_table=True,
     per="per table and round",
     lengths=lambda field: {"rounds": _rounds(field)},
