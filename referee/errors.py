@@ -22,12 +22,14 @@ class TournamentError(ExpectedError):
 
 
 class ConfigError(TournamentError):
-    """A tournament file, or a bot it names, that cannot be used. `line` counts from 1, None where unknown."""
+    """A tournament file, or a bot it names, that cannot be used. `line` counts from 1, None where unknown; `what` is
+    the sentence without either."""
 
     def __init__(self, path: Path, line: int | None, what: str, next_step: str) -> None:
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {what}", next_step)
         self.path = path
         self.line = line
+        self.what = what
 
 
 class ChangedError(TournamentError):

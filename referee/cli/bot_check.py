@@ -32,7 +32,7 @@ def check_folder(
 ) -> bool:
     """Whether every drill passed. A bot that is not built yet is built first."""
     entry = load_or_build(folder, confinement.sandbox.profile)
-    games = _games(entry, only)
+    games = games_of(entry, only)
 
     def show(row: Row) -> None:
         mark = {"passed": "ok  ", "failed": "FAIL", "note": "note"}[row.outcome]
@@ -64,7 +64,7 @@ def check_folder(
     return report.passed
 
 
-def _games(entry: Entry, only: Sequence[str] | None) -> list[Game]:
+def games_of(entry: Entry, only: Sequence[str] | None) -> list[Game]:
     """The games it declares, all installed ones for "*"; or those of the command line. UsageError or UnknownGame."""
     declared = entry.manifest.games
     if only:

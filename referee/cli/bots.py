@@ -115,7 +115,14 @@ def list_bots(
 
 @app.command()
 def check(
-    folder: Folder,
+    bots: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="BOT...",
+            help="Folders of bots, tournament files, or lists of entries (CSV).",
+            show_default=False,
+        ),
+    ],
     game: Annotated[
         list[str] | None,
         typer.Option("--game", metavar="GAME", help="Test only with this game. Can be repeated.", show_default=False),
@@ -124,7 +131,19 @@ def check(
         float,
         typer.Option(metavar="SECONDS", help="Time limit from the start of the bot to its Hello.", min=0.1, max=3600),
     ] = DEFAULTS.startup_s,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first drill that fails.")] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop the check of a bot after the first drill that fails.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Bots to check at once, if there are several. Default: number of processor cores.",
+            min=1,
+            max=1024,
+            show_default=False,
+        ),
+    ] = None,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -132,17 +151,28 @@ def check(
     device: Device = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether a bot follows the protocol, with every game that it declares.
+    """Test whether bots follow the protocol, with every game that they declare.
 
-    The exit code is 1 if a drill failed; the report says what to correct first.
+    The exit code is 1 if a drill failed; the report says what to correct first. Several bots are checked at once, and
+    the result is one table by game. Of a tournament file, all its bots are checked with its games.
 
     Example: crosstown bots check mine --game shibuya
+    Example: crosstown bots check students/*/
     """
     from referee.cli.bot_check import check_folder
+    from referee.cli.bot_checks import check_many, targets_of
     from referee.cli.confining import settle
+    from referee.tournament.resources import available_cores
 
     confinement = settle(sandbox, network=network, env=env, read=read, devices=device)
-    if not check_folder(folder, game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json):
+    if len(bots) == 1 and (bots[0].is_dir() or bots[0].suffix.lower() not in (".toml", ".csv")):
+        passed = check_folder(bots[0], game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json)
+    else:
+        at_once = jobs or len(available_cores())
+        passed = check_many(
+            targets_of(bots), game, startup_s, confinement, at_once, fail_fast=fail_fast, as_json=as_json
+        )
+    if not passed:
         raise typer.Exit(ExitCode.FAILED)
 
 

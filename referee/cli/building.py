@@ -82,16 +82,22 @@ def build_missing(
     *,
     begun: bool = False,
     accept_weaker: bool = False,
+    skip_bad: bool = False,
 ) -> None:
     """Build the bots that are not built as they are now, each under its profile, and none that sees another, the runs
     in `out` or the tournament's file; whatever else is wrong with one is told when it is loaded. `begun`,
-    `accept_weaker`: see `build_bot`."""
+    `accept_weaker`: see `build_bot`. With `skip_bad`, a build that fails is reported, and the others go on."""
     wanted = list(folders)
     bots = [folder for folder, _ in wanted]
     hidden = private_places([*bots, *([tournament_file] if tournament_file else [])], out, bots)
     for folder, profile in wanted:
-        with suppress(ManifestError, EntryError, BotNameError):
-            load_or_build(folder, profile, hidden, begun=begun, accept_weaker=accept_weaker)
+        try:
+            with suppress(ManifestError, EntryError, BotNameError):
+                load_or_build(folder, profile, hidden, begun=begun, accept_weaker=accept_weaker)
+        except BuildError as error:
+            if not skip_bad:
+                raise
+            print(f"{one_line(folder)}: not built: {one_line(error)}\n{end_of_log(error)}".rstrip(), file=sys.stderr)
 
 
 def end_of_log(error: BuildError) -> str:

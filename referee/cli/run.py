@@ -89,7 +89,8 @@ def run(
     known = () if new else newest_participants(out, tournament_name(file))
     if not dry_run and not elsewhere:
         needed = sources_needed(config, known)
-        build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker)
+        skip_bad = config.skip_bad and not known
+        build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker, skip_bad=skip_bad)
     tournament = load_tournament(file, known, to_play=not dry_run, elsewhere=elsewhere)
     if tournament.kept:
         tournament = _as_it_lies(file, out, to_play=not dry_run, elsewhere=elsewhere) or tournament

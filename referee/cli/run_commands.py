@@ -243,20 +243,15 @@ _EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mi
 
 def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
     """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
-    import tomllib
-
     from referee.errors import UsageError
+    from referee.tournament.reading import toml_value
 
     found: dict[str, Any] = {}
     for word in words or ():
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
-        try:
-            read = tomllib.loads(f"value = {value}")
-        except (ValueError, RecursionError):  # numbers of thousands of digits are no TOMLDecodeError
-            read = {}
-        found[name] = read["value"] if set(read) == {"value"} and "\n" not in value else value
+        found[name] = toml_value(value)
     return found
 
 
@@ -561,6 +556,8 @@ def report(
         approvals=counted.approvals,
     )
     facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
+    if left_out := "; ".join(f"{one['entry']}: {one['why']}" for one in found.left_out):
+        facts["left out"] = left_out
     if lost := gaps_of(found, {row.match_id: row for row in index.rows}).lost:
         facts["attention"] = lost_words(found.folder.path, lost)
     page = report_html(

@@ -208,6 +208,7 @@ def play_tournament(
     elsewhere = scheduler is not None and plays_elsewhere(tournament.config)
     tournament, folder = choose_run(tournament, out, new=new, elsewhere=elsewhere)
     if not quiet:
+        tell_left_out(tournament)
         tell_changed(tournament, folder)
         tell_kept(tournament, folder)
         if is_renamed(folder, tournament.config.name):
@@ -314,6 +315,12 @@ def tell_changed(tournament: Tournament, folder: RunFolder) -> None:
             one_line(f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words}"),
             markup=False,
         )
+
+
+def tell_left_out(tournament: Tournament) -> None:
+    """Which bots of the file do not take part, and why."""
+    for one in tournament.left_out:
+        console(stderr=True).print(one_line(f"warning: {one.sentence}"), markup=False, style="bold")
 
 
 def tell_kept(tournament: Tournament, folder: RunFolder) -> None:
@@ -460,6 +467,7 @@ def _outcome(
         "missing": summary.missing,
         "set_aside": list(summary.set_aside),
         "decided": summary.decided,
+        "left_out": [asdict(one) for one in tournament.left_out],
         "failed_starts": [asdict(start) for start in Run(folder).failed_starts.values()],
         "given_up": [
             {"match": item.match_id, "place": item.place, "reason": item.reason, "detail": item.detail}
@@ -507,6 +515,7 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
                 "run": str(folder.path) if begun else None,
                 "played": ahead.there,
                 "out": list(ahead.out),
+                "left_out": [asdict(one) for one in tournament.left_out],
                 "known": balanced.known if counted else None,
                 "estimate_s": estimate_s,
                 "estimate_from": source,
@@ -538,6 +547,8 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     )
     if ahead.out:
         print_text(f"out of the run: {', '.join(ahead.out)}")
+    for one in tournament.left_out:
+        print_text(one_line(one.sentence))
     if begun:
         most = "" if total.least == total.most else "at most "
         left = f"{most}{total.most - ahead.there} are to be played"

@@ -88,6 +88,7 @@ from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
 from referee.schedule.spec import IDLE_PROCESSES, Faults, Limits
+from referee.tournament.bot_list import read_bots
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections import (
     GAME_KEYS,
@@ -97,7 +98,6 @@ from referee.tournament.sections import (
     RemoteConfig,
     SandboxConfig,
     check_clock,
-    read_bots,
     read_breaker,
     read_clock,
     read_faults,
@@ -311,7 +311,7 @@ def _read(file: TomlFile) -> LadderConfig:
         name=read_name(file),
         data=_data(file),
         divisions=_divisions(file, limits, remote),
-        bots=read_bots(file, limits, remote),
+        bots=read_bots(file, limits, remote).bots,
         host=file.text_at("host", default="127.0.0.1", example='host = "127.0.0.1"'),
         port=file.integer("port", minimum=0, maximum=65535, default=8000, example="port = 8000"),
         workers=file.integer(

@@ -85,6 +85,11 @@ class Run:
         return participants_of(self.journal)
 
     @property
+    def left_out(self) -> Sequence[Mapping[str, str]]:
+        """The entries that could not play when the run began: `entry`, `why` and `next_step` of each."""
+        return self.journal.created.fields.get("left_out", ()) if self.journal.created is not None else ()
+
+    @property
     def controls(self) -> Sequence[Control]:
         """What was decided, in that order."""
         return self.journal.controls

@@ -9,6 +9,8 @@ blocks = 60                  # per group of bots; a block is a balanced set of s
 data = "my_box.json"         # instead of the game's own tiles, map or cards
 ponder = false               # no bot runs while it is not asked anything; default: true
 fresh = true                 # a new process for each match; default: false, kept for the next one
+entries = "class.csv"        # more bots: a row for each, a column for each key of [[bots]], such as options.depth
+on_bad_entry = "skip"        # a bot that cannot play is left out and reported; default: "refuse"
 idle = 4                     # processes of each worker that wait for their next match, at most; default: 16
 
 [options]                    # of the game
@@ -31,8 +33,10 @@ wait_s = 60                  # for the first match; also reconnect_s, keepalive_
 [[games]]                    # several games: game, players, data and options go in here, once for each
 game = "shibuya"
 
+[bot_defaults]               # what holds for every bot that does not say otherwise: keys of [[bots]]
+
 [[bots]]
-path = "../bots/python/random"   # from this file
+path = "../bots/python/random"   # from this file; with * it stands for each folder that fits, such as "students/*"
 name = "Random"                  # default: what the bot calls itself
 options = { ... }                # of the bot
 clock = { move_s = 2 }           # limits of this bot that differ from [clock]
@@ -49,17 +53,20 @@ version = "1"                    # what it must say in Hello; default: anything
 `sections` reads them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from referee.errors import ConfigError
 from referee.process.entry import Entry
 from referee.process.manifest import INTEGER_BOUND
 from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
 from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faults, Limits
+from referee.texts import plural
+from referee.tournament.bot_list import LeftOut, read_bots
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import (
     ADJUDICATION_KEYS,
@@ -74,7 +81,6 @@ from referee.tournament.sections import (
     RemoteConfig,
     SandboxConfig,
     read_adjudication,
-    read_bots,
     read_breaker,
     read_executor,
     read_faults,
@@ -115,13 +121,29 @@ _KEYS = (
     "ponder",
     "idle",
     "fresh",
+    "entries",
+    "on_bad_entry",
 )
-_TABLES = ("clock", "limits", "faults", "adjudication", "breaker", "sandbox", "remote", "executor", "bots")
+_TABLES = (
+    "clock",
+    "limits",
+    "faults",
+    "adjudication",
+    "breaker",
+    "sandbox",
+    "remote",
+    "executor",
+    "bot_defaults",
+    "bots",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentConfig:
-    """A checked tournament. `format` is a name, `settings` are the format's own; what `blocks` counts it says."""
+    """A checked tournament. `format` is a name, `settings` are the format's own; what `blocks` counts it says.
+
+    `skip_bad`: a bot that cannot play is left out. `left_out` are rows of the list of entries for which that is known.
+    """
 
     path: Path
     name: str
@@ -141,6 +163,8 @@ class TournamentConfig:
     idle: int = IDLE_PROCESSES
     fresh: bool = False
     executor: ExecutorConfig = field(default_factory=ExecutorConfig)
+    skip_bad: bool = False
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def game(self) -> str:
@@ -159,13 +183,14 @@ class Tournament:
 
     `entries` are those of the file, in its order, then those that were added to the run since; `added` says of these
     what `config.bots` says of the others. `kept` are those of the file whose folders have another version by now, or
-    none: they play from the store.
+    none: they play from the store. `left_out` do not take part.
     """
 
     config: TournamentConfig
     entries: tuple[Entry, ...]
     added: tuple[BotConfig, ...] = ()
     kept: tuple[Entry, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def bots(self) -> tuple[BotConfig, ...]:
@@ -203,7 +228,8 @@ def _homes(style: Format) -> dict[str, str]:
     )
     homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
     homes |= dict.fromkeys(("scheduler", "same_machine"), "in [executor]")
-    homes |= dict.fromkeys(("seed", "blocks", "format", "ponder", "idle"), "at the top of the file")
+    tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry")
+    homes |= dict.fromkeys(tops, "at the top of the file")
     return homes
 
 
@@ -216,6 +242,7 @@ def load_config(path: Path) -> TournamentConfig:
     games = read_games(file)
     limits = read_limits(file)
     remote = read_remote(file)
+    listed = read_bots(file, limits, remote)
     config = TournamentConfig(
         path=path,
         name=read_name(file),
@@ -226,7 +253,7 @@ def load_config(path: Path) -> TournamentConfig:
         blocks=file.integer("blocks", minimum=1, maximum=MOST_BLOCKS, example="blocks = 10"),
         limits=limits,
         breaker=read_breaker(file),
-        bots=read_bots(file, limits, remote),
+        bots=listed.bots,
         faults=read_faults(file),
         adjudication=read_adjudication(file, games),
         ponder=read_ponder(file),
@@ -235,28 +262,41 @@ def load_config(path: Path) -> TournamentConfig:
         idle=read_idle(file),
         fresh=read_fresh(file) is True,
         executor=read_executor(file),
+        skip_bad=listed.skip,
+        left_out=listed.left_out,
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):
         what = "a remote bot cannot be stopped while it is not asked anything"
         file.fail(("ponder",), what, "take ponder = false away, or the bots with remote = true")
-    if len(config.bots) < config.players:
-        most = next(game.game for game in games if config.players in game.players)
-        file.fail(
-            ("bots",),
-            f"a match of {most} needs {config.players} bots, the file has {len(config.bots)}",
-            "add a [[bots]] table with a path for each",
-        )
+    check_number(config)
     return config
+
+
+def check_number(config: TournamentConfig, left_out: Sequence[LeftOut] = ()) -> None:
+    """ConfigError if there are too few bots for a match; `left_out` are bots that cannot play."""
+    if len(config.bots) >= config.players:
+        return
+    most = next(game.game for game in config.games if config.players in game.players)
+    what = f"a match of {most} needs {config.players} bots, the file has {len(config.bots)}"
+    step = "add a [[bots]] table with a path for each"
+    if out := [*config.left_out, *left_out]:
+        what += f" that can play; {out[0].sentence}"
+        step = f"correct what was left out ({plural(len(out), 'bot')}), or add bots"
+    TomlFile(config.path).fail(("bots",), what, step)
 
 
 def _check_copies(file: TomlFile, config: TournamentConfig) -> None:
     """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin."""
     seats = config.players if config.settings.get("mirrors") else 1
-    for place, bot in enumerate(config.bots):
+    for bot in config.bots:
         if 0 < bot.copies < seats:
-            what = f"'bots[{place + 1}].copies' is {bot.copies}, and with mirrors a bot takes {seats} seats of a match"
-            file.fail(("bots", place, "copies"), what, f"write copies = {seats}, or take mirrors away")
+            where = f"'bots[{bot.place + 1}].copies'" if bot.entry_list is None else "'copies'"
+            what = f"{where} is {bot.copies}, and with mirrors a bot takes {seats} seats of a match"
+            step = f"write copies = {seats}, or take mirrors away"
+            if bot.entry_list is not None:
+                raise ConfigError(bot.entry_list, bot.line, what, step)
+            file.fail(("bots", bot.place, "copies"), what, step)
 
 
 def plays_elsewhere(config: TournamentConfig) -> bool:

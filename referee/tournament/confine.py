@@ -48,7 +48,7 @@ def confine_all(
     begun: bool = False,
     accept_weaker: bool = False,
 ) -> Confinement:
-    """No bot sees the tournament's file, or what is `hidden` besides.
+    """No bot sees the tournament's file, its list of entries, or what is `hidden` besides.
 
     PlatformError if the file asks for strict and it does not work here. A run that has `begun` can go on under plain
     all the same with `accept_weaker`, as its file must stay what it is."""
@@ -58,7 +58,8 @@ def confine_all(
     opened: dict[str, str] = {}
     not_seen: dict[str, tuple[Path, ...]] = {}
     unasked = False
-    unseen = tuple(os.path.realpath(path) for path in (tournament.config.path, *hidden))
+    lists = dict.fromkeys(bot.entry_list for bot in tournament.bots if bot.entry_list is not None)
+    unseen = tuple(os.path.realpath(path) for path in (tournament.config.path, *lists, *hidden))
     for settings, entry in zip(tournament.bots, tournament.entries, strict=True):
         if not entry.argv:  # it dials in, or has left the run
             continue

@@ -6,12 +6,14 @@ if their folders have another version by now, or none. Everything else is taken 
 """
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations, pairwise, zip_longest
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from referee.errors import ConfigError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
@@ -20,11 +22,11 @@ from referee.process.sandbox import Profile
 from referee.run.participants import Participant
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import get_format
-from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
+from referee.tournament.bot_list import LeftOut, check_granted, fits_pattern
+from referee.tournament.config import BotConfig, Tournament, TournamentConfig, check_number, load_config
 from referee.tournament.identity import describe
 from referee.tournament.joining import departed_entry, stored_sources
 from referee.tournament.reading import TomlFile, show, suggest
-from referee.tournament.sections import check_grants
 
 
 def load_tournament(
@@ -36,8 +38,11 @@ def load_tournament(
     `known` are the bots of a run of it: those that have left it are taken as they were, and so is whatever the store
     has of those that stay, should their folders have another version by now, or none.
     """
-    config = load_config(path)
+    config, left_out = of_run(load_config(path), known)
     found = [_try(config, bot, to_play=to_play, elsewhere=elsewhere) for bot in config.bots]
+    if config.skip_bad and all(bot.joined for bot in known):
+        config, found, left_out = _without_bad(config, found)
+        check_number(config, left_out)
     ids = {bot.entry_id for bot in known if not bot.joined}
     here = {entry.id for entry in found if isinstance(entry, Entry)}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
@@ -52,17 +57,92 @@ def load_tournament(
         else:
             entries.append(_stand_in(bot, gone, entry))
     for one, other in combinations(range(len(entries)), 2):
-        _check_pair(config, entries, one, other)
+        if error := _pair_problem(config, config.bots[other], entries[one], entries[other]):
+            raise error
     out, file = {bot.entry_id for bot in known if bot.out}, TomlFile(path)
-    for place, (bot, entry) in enumerate(zip(config.bots, entries, strict=True)):
+    for bot, entry in zip(config.bots, entries, strict=True):
         if entry.id not in out:
-            check_grants(file, ("bots", place), bot.sandbox)
-    tournament = Tournament(config, tuple(entries), kept=tuple(kept))
+            check_granted(file, bot)
+    tournament = Tournament(config, tuple(entries), kept=tuple(kept), left_out=(*config.left_out, *left_out))
     for outer, inner in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
         if inner.folder != outer.folder and inner.folder.is_relative_to(outer.folder):
             _fail_for_what_it_holds(tournament, outer, f"the bot '{inner.name}', {inner.folder}")
     _check_format(tournament)
     return tournament
+
+
+def of_run(config: TournamentConfig, known: Sequence[Participant]) -> tuple[TournamentConfig, list[LeftOut]]:
+    """The configuration with the bots of the run whose bots are `known`, as far as it depends on the disk who they are:
+    a folder that a pattern finds only now, or a bot that could not play when the run began, is left out; a folder that
+    a pattern does not find any more takes part."""
+    first = [bot for bot in known if not bot.joined]
+    if not first or not (config.skip_bad or any(bot.pattern for bot in config.bots)):
+        return config, []
+    waiting = dict(enumerate(first))
+    places: list[tuple[int, BotConfig]] = []
+    left_out: list[LeftOut] = []
+    changed = False
+    for bot in config.bots:
+        place = next((place for place, one in waiting.items() if _is_of(bot, one)), None)
+        if place is not None:
+            del waiting[place]
+            places.append((place, bot))
+        elif not (config.skip_bad or bot.pattern):
+            changed = True
+            places.append((len(places), bot))
+        elif not any(bot.remote is None and one.folder == str(_real(bot.folder)) for one in known):
+            left_out.append(LeftOut(_place_of(bot), *_not_in_run(bot)))
+    for place, one in waiting.items():
+        if template := next((bot for bot in config.bots if one.folder and fits_pattern(bot, Path(one.folder))), None):
+            places.append((place, replace(template, folder=Path(one.folder))))
+    if not changed:
+        places.sort(key=lambda placed: placed[0])
+    return replace(config, bots=tuple(bot for _, bot in places), left_out=()), left_out
+
+
+def _is_of(bot: BotConfig, one: Participant) -> bool:
+    """Whether a bot of the file is the one that the run knows, by where it lies and by its name and options."""
+    if bot.remote is not None or not one.folder:
+        return bot.remote is not None and not one.folder and bot.name == one.name
+    return (
+        Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
+        and bot.name in (None, one.name)
+        and all(one.options.get(name) == value for name, value in bot.options.items())
+    )
+
+
+def _not_in_run(bot: BotConfig) -> tuple[str, str]:
+    """Why a bot that came later is not in the run, and what to do."""
+    words = ["crosstown", "add", "RUN", str(bot.folder)]
+    return "the run began without it", f"to let it join: {shlex.join(words)}"
+
+
+def _place_of(bot: BotConfig) -> str:
+    """What a bot of the file is called before its files are read."""
+    return str(bot.name) if bot.remote is not None else str(bot.folder)
+
+
+Found: TypeAlias = list[Entry | ConfigError]
+
+
+def _without_bad(config: TournamentConfig, found: Found) -> tuple[TournamentConfig, Found, list[LeftOut]]:
+    """The configuration without the bots that cannot play, the entries of the others, and the reasons."""
+    file = TomlFile(config.path)
+    left_out: list[LeftOut] = []
+    good: list[tuple[BotConfig, Entry]] = []
+    for bot, entry in zip(config.bots, found, strict=True):
+        try:
+            if isinstance(entry, ConfigError):
+                raise entry
+            check_granted(file, bot)
+            for _, other in good:
+                if error := _pair_problem(config, bot, other, entry):
+                    raise error
+        except ConfigError as error:
+            left_out.append(LeftOut(_place_of(bot), error.what.removeprefix("bot: "), error.next_step))
+        else:
+            good.append((bot, entry))
+    return replace(config, bots=tuple(bot for bot, _ in good)), [entry for _, entry in good], left_out
 
 
 def check_apart(tournament: Tournament, runs: Path) -> None:
@@ -80,14 +160,18 @@ def started(tournament: Tournament) -> list[Entry]:
 def _fail_for_what_it_holds(tournament: Tournament, entry: Entry, what: str) -> NoReturn:
     config = tournament.config
     place = tournament.entries.index(entry)
-    line = config.bots[place].line if place < len(config.bots) else None
     step = "give the bot a folder of its own, or keep the other elsewhere (--out for runs)"
-    raise ConfigError(config.path, line, f"the folder of the bot '{entry.name}', {entry.folder}, holds {what}", step)
+    sentence = f"the folder of the bot '{entry.name}', {entry.folder}, holds {what}"
+    if place >= len(config.bots):
+        raise ConfigError(config.path, None, sentence, step)
+    bot = config.bots[place]
+    raise ConfigError(bot.entry_list or config.path, bot.line, sentence, step)
 
 
 def sources_needed(config: TournamentConfig, known: Sequence[Participant]) -> list[tuple[Path, Profile | None]]:
     """Where the sources lie of each bot that is to be started, and how it is confined: those of a run that has begun
     in the store."""
+    config, _ = of_run(config, known)
     begun = {id(bot): stored_sources(one) for bot, one in zip(config.bots, _begun(config, known), strict=True)}
     return [
         (begun[id(bot)] or bot.folder, bot.sandbox.profile or config.sandbox.profile)
@@ -203,48 +287,39 @@ def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool, elsewhere
         if bot.remote is not None:
             return remote_bot_entry(bot.name or "", bot.remote.version)
         entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play, elsewhere=elsewhere)
-    except (ManifestError, EntryError) as error:
+    except (ManifestError, EntryError, BotNameError) as error:
         step = error.next_step
-        if not bot.folder.exists():
+        if not isinstance(error, BotNameError) and not bot.folder.exists():
             step += "; if it is gone from a run that has begun: crosstown withdraw RUN BOT"
-        raise ConfigError(config.path, bot.line, f"bot: {error}", step) from None
-    except BotNameError as error:
-        raise ConfigError(config.path, bot.line, f"bot: {error}", error.next_step) from None
+        raise _bot_error(config, bot, f"bot: {error}", step) from None
     _check_games(config, bot, entry)
     return entry
+
+
+def _bot_error(config: TournamentConfig, bot: BotConfig, what: str, next_step: str) -> ConfigError:
+    """About a bot, where it is named; one of many can be left out."""
+    if (bot.pattern or bot.entry_list) and not config.skip_bad:
+        next_step += '; or leave out what cannot play: on_bad_entry = "skip"'
+    return ConfigError(bot.entry_list or config.path, bot.line, what, next_step)
 
 
 def _check_games(config: TournamentConfig, bot: BotConfig, entry: Entry) -> None:
     known = entry.manifest.games
     foreign = [game.game for game in config.games if game.game not in known]
     if known and foreign and ANY_GAME not in known:
-        plays = ", ".join(known)
-        raise ConfigError(
-            config.path,
-            bot.line,
-            f"bot '{entry.name}' plays {plays}, not {foreign[0]}",
-            f"choose another bot, or name the game in {bot.folder / 'bot.toml'}",
-        )
+        what = f"bot '{entry.name}' plays {', '.join(known)}, not {foreign[0]}"
+        step = f"choose another bot, or name the game in {bot.folder / 'bot.toml'}"
+        raise _bot_error(config, bot, what, step)
 
 
-def _check_pair(config: TournamentConfig, entries: Sequence[Entry], one: int, other: int) -> None:
-    first, second = entries[one], entries[other]
-    line = config.bots[other].line
+def _pair_problem(config: TournamentConfig, bot: BotConfig, first: Entry, second: Entry) -> ConfigError | None:
+    """Why the second of two entries, which is this bot's, cannot take part beside the first; None if it can."""
+    another = 'give one of them another: name = "..."'
     if first.name == second.name:
-        raise ConfigError(
-            config.path, line, f"two bots are named '{first.name}'", 'give one of them another: name = "..."'
-        )
+        return _bot_error(config, bot, f"two bots are named '{first.name}'", another)
     if clashes(first.name, second.name):
-        raise ConfigError(
-            config.path,
-            line,
-            f"the bots' names {first.name!a} and {second.name!a} look alike",
-            'give one of them another: name = "..."',
-        )
+        return _bot_error(config, bot, f"the bots' names {first.name!a} and {second.name!a} look alike", another)
     if first.id == second.id:
-        raise ConfigError(
-            config.path,
-            line,
-            f"the bots '{first.name}' and '{second.name}' are the same entry: same source, same options",
-            "take one of them out, or give it other options",
-        )
+        what = f"the bots '{first.name}' and '{second.name}' are the same entry: same source, same options"
+        return _bot_error(config, bot, what, "take one of them out, or give it other options")
+    return None

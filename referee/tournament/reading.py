@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -135,6 +136,12 @@ class TomlFile:
             elif isinstance(value, list):
                 waiting += [((*key, place), inner) for place, inner in enumerate(value)]
 
+    def with_value(self, key: str, value: Any) -> "TomlFile":
+        """The same file with another value at its top, where what is written stands as before."""
+        made = copy(self)
+        made.values = {**self.values, key: value}
+        return made
+
     def fail(self, key: Sequence[str | int], what: str, next_step: str) -> NoReturn:
         """Raise the ConfigError about `key`, the way to a value, such as ("clock", "move_s")."""
         raise ConfigError(self.path, self.line(*key), what, next_step)
@@ -208,6 +215,15 @@ def dotted(*key: str | int) -> str:
     for part in key:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+def toml_value(text: str) -> Any:
+    """A value as a tournament file has it, such as 3, true or "a text"; the text itself where it is no such value."""
+    try:
+        read = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):  # numbers of thousands of digits are no TOMLDecodeError
+        return text
+    return read["value"] if set(read) == {"value"} and "\n" not in text else text
 
 
 def show(value: object) -> str:

@@ -59,10 +59,11 @@ def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) 
         return None
     invited: dict[str, Invitation] = {}
     for bot, its, entry in remote:
-        token = _token(config.path, bot, its, entry)
+        path = bot.entry_list or config.path
+        token = _token(path, bot, its, entry)
         if any(token == other.token for other in invited.values()):
             what = f"'{entry.name}' has the token of another bot"
-            raise ConfigError(config.path, bot.line, what, "give each bot a token of its own")
+            raise ConfigError(path, bot.line, what, "give each bot a token of its own")
         invited[entry.id] = Invitation(
             token,
             config.limits.with_clock(bot.clock),

@@ -754,14 +754,12 @@ class BotConfig:
     """Whether it has a new process for each match; None: as the tournament has it."""
     copies: int = 0
     """Processes of it that may be there at once; 0 for any number."""
-
-
-def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> tuple[BotConfig, ...]:
-    """Raises ConfigError."""
-    listed = file.values.get("bots", [])
-    if not isinstance(listed, list) or not all(isinstance(bot, dict) for bot in listed):
-        file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
-    return tuple(read_bot(file, limits, remote, place, bot) for place, bot in enumerate(listed))
+    place: int = 0
+    """Of its [[bots]] in the file, or of its row in a list of entries."""
+    pattern: str = ""
+    """The path with wildcards that found its folder."""
+    entry_list: Path | None = None
+    """The list of entries (CSV) that has it, instead of the tournament file; `line` is there then."""
 
 
 def read_bot(
@@ -774,7 +772,7 @@ def read_bot(
     if remote is not None and dials is not None:
         wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"))}
         check_clock(file, (*here, "clock"), limits, wide)
-        return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials)
+        return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials, place=place)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
     if "\0" in path:
         file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "remove it")
@@ -792,4 +790,5 @@ def read_bot(
         sandbox,
         fresh=read_fresh(file, *here),
         copies=read_copies(file, here),
+        place=place,
     )

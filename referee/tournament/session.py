@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from referee.errors import PlatformError
@@ -285,6 +286,7 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         contents=[entry.content for entry in tournament.entries],
         machine=machine,
         commitment=keeper.commitment,
+        **({"left_out": [asdict(one) for one in tournament.left_out]} if tournament.left_out else {}),
     )
 
 

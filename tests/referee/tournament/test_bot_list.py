@@ -1,0 +1,237 @@
+"""A tournament file names many bots at once: by a pattern, by a list of entries, with defaults; bad ones may be left
+out."""
+
+import random
+import shutil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.errors import ConfigError
+from referee.run.participants import Participant, newest_participants
+from referee.run.run import Run
+from referee.tournament.entrants import load_tournament
+from referee.tournament.identity import describe
+from referee.tournament.joining import load_joining
+
+HEAD = 'game = "toy"\nseed = 1\nblocks = 1\n'
+CLASS = '[[bots]]\npath = "bots/*"\n'
+SKIP = 'on_bad_entry = "skip"\n'
+OPTION = "[options]\ndepth = 3\n"
+
+
+@pytest.fixture
+def names(write_bot):
+    for name in ("cyd", "ann", "bob"):
+        write_bot(name)
+
+
+def refused(path):
+    with pytest.raises(ConfigError) as caught:
+        load_tournament(path)
+    return str(caught.value), caught.value.next_step
+
+
+def test_a_pattern_stands_for_each_folder_in_order_of_names(write_file, names, tmp_path):
+    (tmp_path / "bots" / "notes.txt").write_text("no bot")
+    (tmp_path / "bots" / ".git").mkdir()
+    tournament = load_tournament(write_file(HEAD + CLASS + "clock = { move_s = 2 }\n"))
+    assert [entry.name for entry in tournament.entries] == ["ann", "bob", "cyd"]
+    assert [bot.clock for bot in tournament.bots] == [{"move_s": 2}] * 3
+
+
+def test_a_folder_that_has_a_table_of_its_own_is_not_found_by_a_pattern_again(write_file, names):
+    own = '[[bots]]\npath = "bots/bob"\nname = "Bob"\n'
+    for text in (HEAD + own + CLASS, HEAD + CLASS + own):
+        found = sorted(entry.name for entry in load_tournament(write_file(text)).entries)
+        assert found == ["Bob", "ann", "cyd"]
+
+
+def test_a_folder_whose_name_looks_like_a_pattern_is_that_folder(write_file, write_bot, names):
+    write_bot("[b]")
+    text = HEAD + '[[bots]]\npath = "bots/[b]"\n[[bots]]\npath = "bots/a?n"\n'
+    assert [entry.folder.name for entry in load_tournament(write_file(text)).entries] == ["[b]", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[[bots]]\npath = "pupils/*"\n', "no folder fits the pattern 'pupils/*'"),
+        ('[[bots]]\npath = "bots/**"\n', "has '**' in it"),
+        (CLASS + 'name = "x"\n', "is one name"),
+        ('on_bad_entry = "drop"\n' + CLASS, "'on_bad_entry' must be refuse or skip"),
+        (CLASS + "[bot_defaults]\npath = 'x'\n", "'path' belongs in [[bots]]"),
+        (CLASS + "[bot_defaults]\nclock = { move_s = -1 }\n", "'bot_defaults.clock.move_s'"),
+        (CLASS + "[bot_defaults]\nread = ['/nowhere']\n", "/nowhere does not exist"),
+        ('entries = "none.csv"\n' + CLASS, "cannot be read"),
+    ],
+)
+def test_what_is_wrong_with_the_file_itself_is_refused_in_any_case(write_file, names, text, what):
+    for more in ("", SKIP if "on_bad" not in text else ""):
+        assert what in refused(write_file(HEAD + more + text))[0]
+
+
+def test_defaults_hold_for_every_bot_that_does_not_say_otherwise(write_file, write_bot, tmp_path):
+    for name in ("ann", "bob", "cyd"):
+        write_bot(name, options=OPTION)
+    (tmp_path / "more.csv").write_text("path,clock.move_s,options.depth\nbots/cyd,4,9\n")
+    text = (
+        'entries = "more.csv"\n[bot_defaults]\noptions = { depth = 5 }\nclock = { move_s = 2, first_move_s = 6 }\n'
+        'fresh = true\n[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n'
+        'clock = { move_s = 3 }\nfresh = false\n'
+    )
+    tournament = load_tournament(write_file(HEAD + text))
+    assert [entry.options["depth"] for entry in tournament.entries] == [5, 5, 9]
+    assert [bot.clock["move_s"] for bot in tournament.bots] == [2, 3, 4]
+    assert [bot.clock["first_move_s"] for bot in tournament.bots] == [6, 6, 6]
+    assert [bot.fresh for bot in tournament.bots] == [True, False, True]
+
+
+@pytest.mark.parametrize("comma", [",", ";"])
+def test_a_list_of_entries_has_a_row_for_each_bot(write_file, write_bot, tmp_path, comma):
+    for name in ("ann", "bob"):
+        write_bot(name, options='[options]\ndepth = 3\nstyle = "calm"\n')
+    rows = [
+        ["path", "name", "options.depth", "options.style", "limits.memory_mib"],
+        ["../bots/ann", "2", "5", '"""7"""', ""],
+        ["", "", "", "", ""],
+        ["../bots/bob", "", "", "bold", "100"],
+    ]
+    (tmp_path / "lists").mkdir()
+    text = "\r\n".join(comma.join(row) for row in rows)
+    (tmp_path / "lists" / "class.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    tournament = load_tournament(write_file(HEAD + 'entries = "lists/class.csv"\n'))
+    assert [(entry.name, dict(entry.options)) for entry in tournament.entries] == [
+        ("2", {"depth": 5, "style": "7"}),
+        ("bob", {"depth": 3, "style": "bold"}),
+    ]
+    assert tournament.bots[1].clock == {"memory_mib": 100}
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ("path\nbots/ann\nbots/none\n", "class.csv:3: bot: "),
+        ("name\nx\n", "class.csv:2: the key 'path' is missing"),
+        ("path,clock.move_s\nbots/ann,fast\n", "class.csv:2: 'clock.move_s'"),
+        ("path,options.deph\nbots/ann,3\n", "class.csv:2: bot: bot 'ann': it has no option 'deph'"),
+        ("path\nbots/ann,3\n", "class.csv:2: the row has 2 cells"),
+        ("path,read\nbots/ann,/nowhere\n", "class.csv:2: 'read': /nowhere does not exist"),
+        ("path\nbots/ann\nbots/ann\n", "class.csv:3: two bots are named 'ann'"),
+        ("path,remote,name,token_env\n,true,x,X\n", "class.csv:2: a bot has remote = true"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line_or_left_out(write_file, write_bot, tmp_path, rows, what):
+    for name in ("ann", "bob", "cyd"):
+        write_bot(name, options=OPTION)
+    (tmp_path / "class.csv").write_text(rows)
+    others = 'entries = "class.csv"\n[[bots]]\npath = "bots/bob"\n[[bots]]\npath = "bots/cyd"\n'
+    assert what in refused(write_file(HEAD + others))[0]
+    tournament = load_tournament(write_file(HEAD + SKIP + others))
+    assert {"bob", "cyd"} <= {entry.name for entry in tournament.entries} <= {"ann", "bob", "cyd"}
+    assert len(tournament.left_out) == 1
+    assert what.split(": ", 1)[1].removeprefix("bot: ") in tournament.left_out[0].why
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ("path,depth\nbots/ann,3\n", "class.csv:1: unknown column 'depth'"),
+        ("path,path\nbots/ann,x\n", "class.csv:1: the column 'path' is there twice"),
+        ("", "the list of entries is empty"),
+        ("path\n\0\n", "class.csv"),
+    ],
+)
+def test_a_list_without_proper_columns_is_refused_in_any_case(write_file, names, tmp_path, rows, what):
+    (tmp_path / "class.csv").write_text(rows)
+    for more in ("", SKIP):
+        assert what in refused(write_file(HEAD + more + 'entries = "class.csv"\n' + CLASS))[0]
+
+
+def test_bad_entries_are_left_out_with_their_reasons_and_the_others_play(write_file, write_bot, names, tmp_path):
+    (tmp_path / "bots" / "empty").mkdir()
+    (tmp_path / "bots" / "broken").mkdir()
+    (tmp_path / "bots" / "broken" / "bot.toml").write_text("not TOML")
+    write_bot("chess", games="manhattan_traffiq")
+    write_bot("twin", name="ann")
+    path = write_file(HEAD + SKIP + CLASS)
+    tournament = load_tournament(path)
+    assert [entry.name for entry in tournament.entries] == ["ann", "bob", "cyd"]
+    assert [one.entry.rpartition("/")[2] for one in tournament.left_out] == ["broken", "chess", "empty", "twin"]
+    why = " ".join(one.why for one in tournament.left_out)
+    assert all(part in why for part in ("not TOML", "plays manhattan_traffiq", "no such file", "two bots are named"))
+    what, step = refused(write_file(HEAD + CLASS))
+    assert "broken" in what
+    assert 'on_bad_entry = "skip"' in step
+
+
+def test_too_few_good_entries_are_refused_with_the_first_reason(write_file, write_bot, tmp_path):
+    write_bot("ann")
+    (tmp_path / "bots" / "empty").mkdir()
+    what, step = refused(write_file(HEAD + SKIP + CLASS))
+    assert "needs 2 bots, the file has 1 that can play" in what
+    assert "bots/empty" in what
+    assert "1 bot" in step
+
+
+@given(seed=st.integers(0, 10_000))
+def test_whatever_becomes_of_the_folders_a_run_has_the_bots_with_which_it_began(tmp_path_factory, seed):
+    """Good entries are spoilt or removed, bad ones mended, and new ones come."""
+    chance = random.Random(seed)
+    place = tmp_path_factory.mktemp("class")
+    file = place / "cup.toml"
+    file.write_text(HEAD + SKIP + CLASS)
+
+    def put(name: str, *, good: bool) -> None:
+        folder = place / "bots" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        text = f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n'
+        (folder / "bot.toml").write_text(text if good else "?")
+        (folder / "bot.py").write_text("pass\n")
+
+    fields = [f"b{number}" for number in range(6)]
+    for name in fields:
+        put(name, good=name < "b2" or chance.random() < 0.5)
+    begun = load_tournament(file)
+    known = [
+        Participant(bot.id, bot.name, "1", dict(bot.options), folder=str(bot.folder), content=bot.content)
+        for bot in begun.entries
+    ]
+    for name in fields:
+        match chance.randrange(4):
+            case 0:
+                put(name, good=True)
+            case 1:
+                put(name, good=False)
+            case 2:
+                shutil.rmtree(place / "bots" / name)
+    put(f"a{seed}", good=True)
+    put(f"z{seed}", good=True)
+    assert describe(load_tournament(file, known)) == describe(begun)
+
+
+def test_a_run_keeps_what_it_left_out_and_goes_on_without_it_when_it_is_mended(
+    write_file, write_bot, names, play, run_folder, tmp_path
+):
+    write_bot("eve", games="manhattan_traffiq")
+    path = write_file(HEAD + SKIP + CLASS)
+    begun = load_tournament(path)
+    play(begun)
+    assert [one["entry"] for one in Run(run_folder).left_out] == [str(tmp_path / "bots" / "eve")]
+    write_bot("eve")
+    again = load_tournament(path, newest_participants(run_folder.path.parent, "cup"))
+    assert describe(again) == describe(begun)
+    assert "crosstown add RUN" in again.left_out[0].next_step
+    summary = play(again).summary
+    assert (summary.played, summary.complete) == (0, True)
+
+
+def test_a_bot_that_was_added_is_not_told_to_be_left_out(write_file, write_bot, names, play, run_folder, tmp_path):
+    write_bot("eve", games="manhattan_traffiq")
+    path = write_file(HEAD + SKIP + CLASS)
+    play(load_tournament(path))
+    folder = write_bot("eve")
+    run = Run(run_folder)
+    run.add(load_joining(run.journal, folder, None), by="ann")
+    assert not load_tournament(path, newest_participants(run_folder.path.parent, "cup")).left_out
