@@ -35,7 +35,7 @@ class Counted:
 
     `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
     as losses. `approvals` has the entries that were ever not approved, with the places from which on they were (True)
-    or were not.
+    or were not. `anchors` are the ratings that are fixed, in Elo points by entry id.
     """
 
     rows: tuple[MatchRow, ...]
@@ -44,6 +44,7 @@ class Counted:
     notes: Mapping[str, str] | None = None
     forfeits: Mapping[str, int] | None = None
     approvals: Approvals = field(default_factory=dict)
+    anchors: Mapping[str, float] = field(default_factory=dict)
 
     def caption(self) -> str:
         """What a table over these matches must say, '' if nothing."""
@@ -55,7 +56,15 @@ class Counted:
         matches = f"{' and '.join(parts)}." if parts else ""
         missed = sum((self.forfeits or {}).values())
         lost = "Matches missed are scored as lost, and not rated." if missed else ""
-        return " ".join(part for part in (matches, lost) if part)
+        return " ".join(part for part in (matches, lost, self._anchored()) if part)
+
+    def _anchored(self) -> str:
+        """To which bots ratings are relative."""
+        names = {seat.entry_id: seat.name for row in self.rows for seat in row.seats if seat.entry_id in self.anchors}
+        if not names:
+            return ""
+        fixed = ", ".join(f"{name} {self.anchors[entry]:g}" for entry, name in names.items())
+        return f"Anchored: {fixed} (Elo); mu is relative to the anchors' mean of 25."
 
 
 def apply_controls(

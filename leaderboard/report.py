@@ -80,7 +80,9 @@ def report_html(
     """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
     matches `packed` have no file. `facts` are shown as they are, by name. `ratings` are those of `rate_pools` for these
     matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
-    ratings = rate_pools(counted.rows, approvals=counted.approvals) if ratings is None else ratings
+    ratings = (
+        rate_pools(counted.rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
+    )
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)

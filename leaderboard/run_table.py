@@ -19,7 +19,7 @@ from referee.errors import BusyError, TournamentError
 from referee.run.lock import RunLock
 from referee.run.run import Run
 
-COMPUTED_BY = 8
+COMPUTED_BY = 9
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -53,11 +53,12 @@ def run_table(
     *,
     pooled: bool = False,
     faultless: bool = False,
+    anchors: Mapping[str, float] | None = None,
     database: Path | None = None,
     keep: bool = False,
 ) -> RunTable:
     """The standings of a run as of now, from its database if they are kept there. `faultless` leaves out every match
-    with a fault.
+    with a fault. `anchors`, in Elo points by entry id, take the place of those of the run.
 
     With `keep` a table that took long to compute is kept; while a runner is at work, only the live table, which the
     next call goes on from. With `database`, that one is read instead of the run's, and nothing is kept.
@@ -65,8 +66,9 @@ def run_table(
     started_s = time.monotonic()
     where = database or run.folder.database
     known = entrants(run)
+    fixed = run.rating_anchors if anchors is None else anchors
     mark = run.records.fingerprint(
-        COMPUTED_BY, list(MODELS), known, tuple(run.controls), run.schedule_id, pooled, faultless
+        COMPUTED_BY, list(MODELS), known, tuple(run.controls), run.schedule_id, pooled, faultless, sorted(fixed.items())
     )
     try:
         text = read_snapshot(where, _NAME, mark) if where.exists() else None
@@ -76,7 +78,7 @@ def run_table(
         return kept
     index = load_index(run.folder, database=where)
     counted, view = counted_rows(run, index.rows)
-    counted = without_faults(counted) if faultless else counted
+    counted = replace(without_faults(counted) if faultless else counted, anchors=fixed)
     ordinary = not (pooled or faultless)
     ratings = rate_pools(
         counted.rows,
@@ -84,10 +86,12 @@ def run_table(
         kept=kept_live(where) if ordinary else {},
         settled=index.settled,
         approvals=counted.approvals,
+        anchors=counted.anchors,
     )
     rows = standings(counted, known, pooled=pooled, ratings=ratings)
     live = {pool: found.settled for pool, found in ratings.items()} if ordinary else {}
     made = RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, view.table, counted.annulled, live)
+    ordinary = ordinary and anchors is None
     if keep and database is None and ordinary and time.monotonic() - started_s > WORTH_KEEPING_S:
         with suppress(TournamentError, StoreError):
             try:
@@ -112,7 +116,8 @@ def counted_matches(run: Run, *, faultless: bool = False) -> Counted:
 def counted_rows(run: Run, rows: Sequence[MatchRow]) -> tuple[Counted, ScheduleView]:
     """The same of matches that were read already, and what the schedule says of them."""
     view = view_schedule(run, rows)
-    return apply_controls(rows, run.controls, view.missed), view
+    counted = apply_controls(rows, run.controls, view.missed)
+    return replace(counted, anchors=run.rating_anchors), view
 
 
 def _parse(text: str, mark: str) -> RunTable | None:

@@ -145,7 +145,7 @@ def standings(
     """
     counted = matches if isinstance(matches, Counted) else Counted(tuple(matches))
     if ratings is None:
-        ratings = rate_pools(counted.rows, pooled=pooled, approvals=counted.approvals)
+        ratings = rate_pools(counted.rows, pooled=pooled, approvals=counted.approvals, anchors=counted.anchors)
     known = list(entrants)
     rows: list[Standing] = []
     for pool, found in pools_of(counted.rows, pooled=pooled).items():
@@ -242,11 +242,14 @@ def rate_pools(
     kept: Mapping[Pool, LiveTable] | None = None,
     settled: int = 0,
     approvals: Approvals = ALL_APPROVED,
+    anchors: Mapping[str, float] | None = None,
 ) -> dict[Pool, Ratings]:
     """The ratings of each pool. `kept` are live tables of before, as far as there are any; matches with a place below
-    `settled` are expected not to change. `approvals` say whose matches move whom."""
+    `settled` are expected not to change. `approvals` say whose matches move whom, `anchors` which ratings are fixed."""
     pools = pools_of(matches, pooled=pooled)
-    return {pool: rate_pool(found, (kept or {}).get(pool), settled, approvals) for pool, found in pools.items()}
+    return {
+        pool: rate_pool(found, (kept or {}).get(pool), settled, approvals, anchors) for pool, found in pools.items()
+    }
 
 
 def rate_pool(
@@ -254,12 +257,15 @@ def rate_pool(
     kept: LiveTable | None = None,
     settled: int = 0,
     approvals: Approvals = ALL_APPROVED,
+    anchors: Mapping[str, float] | None = None,
 ) -> Ratings:
-    """The ratings of one pool by all models. Of entries that were never approved only TrueSkill says something."""
+    """The ratings of one pool by all models. Of entries that were never approved only TrueSkill says something. Where
+    some are not approved there are no anchors: only ladders have them."""
     prefix, live = continue_live(matches, kept, settled, approvals)
-    official = rate_parted(matches, approvals) if approvals else rate(matches)
+    official = rate_parted(matches, approvals) if approvals else rate(matches, anchors)
     clean = approved_parts(matches, approvals)
-    return Ratings(official, live, prefix, {name: model(clean) for name, model in MODELS.items()})
+    fixed = {} if approvals else anchors or {}
+    return Ratings(official, live, prefix, {name: model(clean, fixed) for name, model in MODELS.items()})
 
 
 def _table(
@@ -296,6 +302,7 @@ def make_table(
     """The rows of one table, from what was counted and rated."""
     skills = ratings.official.skills
     groups = {entry: number for number, group in enumerate(ratings.official.groups, start=1) for entry in group}
+    shifts = _live_shifts(ratings, counted.anchors)
     table: list[Standing] = []
     for entry_id, done in tallies.items():
         skill = skills.get(entry_id)
@@ -327,7 +334,7 @@ def make_table(
                 better=None,
                 elo=check.mu if check else None,
                 elo_error=check.sigma if check else None,
-                live_mu=live.mu if live else None,
+                live_mu=live.mu + shifts.get(groups.get(entry_id, 0), 0.0) if live else None,
                 live_sigma=live.sigma if live else None,
                 forfeited=forfeited,
                 note=(counted.notes or {}).get(entry_id, ""),
@@ -348,6 +355,17 @@ def make_table(
         else row
         for row, following in zip(ranked, [*ranked[1:], None], strict=False)
     ]
+
+
+def _live_shifts(ratings: Ratings, anchors: Mapping[str, float]) -> dict[int, float]:
+    """By how much the live ratings of each group are moved, so that the mean of its anchors is the official one."""
+    shifts: dict[int, float] = {}
+    for number, group in enumerate(ratings.official.groups, start=1):
+        here = [entry for entry in sorted(group) if entry in anchors and entry in ratings.live.skills]
+        if here:
+            gaps = [ratings.official.skills[entry].mu - ratings.live.skills[entry].mu for entry in here]
+            shifts[number] = sum(gaps) / len(here)
+    return shifts
 
 
 def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:

@@ -16,13 +16,10 @@ from itertools import combinations
 
 import numpy as np
 
-from leaderboard.ratings.official import centring_of
+from leaderboard.ratings.anchors import ELO, Frame, among, centring_of, frame_of, joined, offsets_of
 from leaderboard.ratings.skill import Array, Skill
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, Team, groups_of, tally
-
-ELO = 400 / math.log(10)
-"""Elo points per unit of the natural logarithm of the odds."""
 
 PRIOR_ELO = 1000.0
 """Standard deviation of strengths before any result."""
@@ -31,14 +28,14 @@ _MAX_STEPS = 100
 _TOLERANCE = 1e-9
 
 
-def rate(matches: Iterable[MatchRow]) -> dict[str, Skill]:
-    """The strengths over rated matches, in any order."""
-    return strengths(tally(matches))
+def rate(matches: Iterable[MatchRow], anchors: Mapping[str, float] | None = None) -> dict[str, Skill]:
+    """The strengths over rated matches, in any order. `anchors` are those that are fixed."""
+    return strengths(tally(matches), anchors)
 
 
-def strengths(results: Mapping[Result, int]) -> dict[str, Skill]:
+def strengths(results: Mapping[Result, int], anchors: Mapping[str, float] | None = None) -> dict[str, Skill]:
     """In Elo points above the mean of all entries that an entry has met, directly or through others, with one standard
-    error; the same for any order of `results`."""
+    error; where there are anchors among these, on the scale of the anchors. The same for any order of `results`."""
     entries = sorted({entry for result in results for group in result for team in group for entry in team})
     if not entries:
         return {}
@@ -50,11 +47,21 @@ def strengths(results: Mapping[Result, int]) -> dict[str, Skill]:
                 for entry in team:
                     wins[place[entry]] += results[result]
     choices = _gather(results, place)
-    theta, curvature = _newton(wins, choices)
-    centring = centring_of(entries, groups_of(results))
-    errors = np.sqrt(np.maximum(np.diag(centring @ np.linalg.inv(curvature) @ centring), 0.0))
+    fixed = among(entries, anchors or {})
+    frame = frame_of(entries, offsets_of(fixed, ELO))
+    theta, covariance = _newton(wins, choices, frame)
+    groups = joined(groups_of(results), fixed)
+    centring = centring_of(entries, groups, fixed)
+    errors = np.sqrt(np.maximum(np.diag(centring @ covariance @ centring.T), 0.0))
     theta = centring @ theta
-    return {entry: Skill(float(theta[i] * ELO), float(errors[i] * ELO)) for i, entry in enumerate(entries)}
+    level = math.fsum(fixed.values()) / len(fixed) if fixed else 0.0
+    levels = {entry: level for group in groups if not group.isdisjoint(fixed) for entry in group}
+    return {
+        entry: Skill(fixed[entry], 0.0)
+        if entry in fixed
+        else Skill(float(theta[i] * ELO) + levels.get(entry, 0.0), float(errors[i] * ELO))
+        for i, entry in enumerate(entries)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +90,10 @@ class _Choices:
         return float(self.weights @ (np.log(total) + most)[:, 0])
 
 
-def _newton(wins: Array, choices: list[_Choices]) -> tuple[Array, Array]:
-    """The strengths at the maximum, and the curvature there."""
+def _newton(wins: Array, choices: list[_Choices], frame: Frame | None = None) -> tuple[Array, Array]:
+    """The strengths at the maximum, and their covariance by the curvature there."""
     precision = (ELO / PRIOR_ELO) ** 2
-    theta = np.zeros(len(wins))
+    theta = np.zeros(len(wins)) if frame is None else frame.offset
 
     def look(at: Array) -> tuple[float, Array, Array]:
         gradient, curvature = precision * at - wins, precision * np.eye(len(at))
@@ -97,7 +104,11 @@ def _newton(wins: Array, choices: list[_Choices]) -> tuple[Array, Array]:
 
     value, gradient, curvature = look(theta)
     for _ in range(_MAX_STEPS):
-        step = np.linalg.solve(curvature, gradient)
+        if frame is None:
+            step = np.linalg.solve(curvature, gradient)
+        else:
+            matrix = frame.matrix
+            step = matrix @ np.linalg.solve(matrix.T @ curvature @ matrix, matrix.T @ gradient)
         if np.abs(step).max() < _TOLERANCE:
             break
         scale = 1.0
@@ -110,7 +121,10 @@ def _newton(wins: Array, choices: list[_Choices]) -> tuple[Array, Array]:
             scale /= 2
         else:
             break
-    return theta, curvature
+    if frame is None:
+        return theta, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+    matrix = frame.matrix
+    return theta, matrix @ np.linalg.inv(matrix.T @ curvature @ matrix) @ matrix.T
 
 
 def _gather(results: Mapping[Result, int], place: Mapping[str, int]) -> list[_Choices]:

@@ -7,6 +7,7 @@ There is no order: equal results are counted, and the same counts give the same 
 Skills are known only relative to each other, so the table is centred: the mean over all entries with a rated match is
 25, and sigma is the uncertainty of an entry against that mean. 1.96 sigma on both sides are a 95 % interval. Entries
 that have not met, not even through others, have no common scale: each group of those that have is centred for itself.
+With anchors, the mean of the anchors takes the place of the field's.
 """
 
 import math
@@ -17,6 +18,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from leaderboard.ratings.anchors import ELO_PER_MU, Frame, among, centring_of, frame_of, joined, offsets_of
 from leaderboard.ratings.skill import BETA, MU, SIGMA, Array, Skill, above, between, cdf, pdf
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, groups_of, tally, tied_pairs
@@ -65,7 +67,9 @@ class Official:
         """The probability that `one` is stronger than `other`; 0.5 for an entry without a rated match."""
         variance = self._variance(one, other)
         if variance <= 0:
-            return 0.5
+            first, second = (self.skills.get(entry, Skill()).mu for entry in (one, other))
+            fixed = one in self.skills and other in self.skills and first != second
+            return float(first > second) if fixed else 0.5
         return NormalDist().cdf((self.skills[one].mu - self.skills[other].mu) / math.sqrt(variance))
 
     def gap(self, one: str, other: str) -> float:
@@ -83,20 +87,25 @@ class Official:
         return float(self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b])
 
 
-def rate(matches: Iterable[MatchRow]) -> Official:
-    """The official ratings over rated matches, in any order."""
-    return rate_results(tally(matches))
+def rate(matches: Iterable[MatchRow], anchors: Mapping[str, float] | None = None) -> Official:
+    """The official ratings over rated matches, in any order. `anchors` are ratings in Elo points that are fixed."""
+    return rate_results(tally(matches), anchors=anchors)
 
 
-def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) -> Official:
-    """The official ratings of all entries that occur in `results`."""
+def rate_results(
+    results: Mapping[Result, int], tolerance: float = TOLERANCE, *, anchors: Mapping[str, float] | None = None
+) -> Official:
+    """The official ratings of all entries that occur in `results`; the mean of the anchors among them is 25, if there
+    is one."""
     entries = sorted({entry for result in results for group in result for team in group for entry in team})
     if not entries:
         return Official({}, np.zeros((0, 0)), 0.0, 0, True)
     sites = make_sites(results, {entry: place for place, entry in enumerate(entries)})
     ties, pairs = tied_pairs(results)
     margin = _margin(min(ties / pairs, MAX_DRAW_PROBABILITY))
-    belief = _Belief(sites, len(entries))
+    fixed = among(entries, anchors or {})
+    offsets = offsets_of(fixed, ELO_PER_MU)
+    belief = _Belief(sites, len(entries), frame_of(entries, offsets))
     settled = belief.settle(margin, tolerance if not ties else _ROUGH)
     margins = [margin]
     for _ in range(_MARGIN_ROUNDS if ties else 0):
@@ -107,24 +116,20 @@ def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) ->
         settled = belief.settle(margin, max(tolerance, min(_ROUGH, change / 10)))
         if change < tolerance:
             break
-    groups = groups_of(results)
-    centring = centring_of(entries, groups)
-    covariance = centring @ belief.covariance @ centring
+    groups = joined(groups_of(results), fixed)
+    centring = centring_of(entries, groups, fixed)
+    covariance = centring @ belief.covariance @ centring.T
     means = centring @ belief.mean
+    for place, entry in enumerate(entries):
+        if entry in offsets:  # exact, whatever digits the sums have lost
+            means[place] = offsets[entry]
+            covariance[place, :] = covariance[:, place] = 0.0
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     skills = {
         entry: Skill(MU + float(mean), float(deviation))
         for entry, mean, deviation in zip(entries, means, deviations, strict=True)
     }
     return Official(skills, covariance, 2 * NormalDist().cdf(margin) - 1, belief.sweeps, settled, groups)
-
-
-def centring_of(entries: Sequence[str], groups: Sequence[frozenset[str]]) -> Array:
-    """The matrix that takes from every entry the mean of its group."""
-    number = {entry: place for place, group in enumerate(groups) for entry in group}
-    member = np.array([[number[entry] == place for place in range(len(groups))] for entry in entries], dtype=np.float64)
-    centring: Array = np.eye(len(entries)) - (member / member.sum(axis=0)) @ member.T
-    return centring
 
 
 class PairSites:
@@ -344,10 +349,13 @@ def _times(matrices: Array, vectors: Array) -> Array:
 class _Belief:
     """The joint normal of all skills."""
 
-    def __init__(self, sites: list[Sites | PairSites], size: int) -> None:
+    def __init__(self, sites: list[Sites | PairSites], size: int, frame: Frame | None = None) -> None:
         self.sites = sites
         self.mean = np.full(size, MU)
         self.covariance = np.eye(size) * SIGMA**2
+        self._frame = frame
+        if frame is not None:
+            self.mean, self.covariance = self._solve(np.eye(size) / SIGMA**2, np.full(size, MU / SIGMA**2))
         self.sweeps = 0
         self._step = 1.0
 
@@ -373,14 +381,24 @@ class _Belief:
         shift = np.full(len(self.mean), MU / SIGMA**2)
         for group in self.sites:
             group.add_to(precision, shift)
-        covariance = np.linalg.inv(precision)
-        covariance = (covariance + covariance.T) / 2
-        mean = covariance @ shift
+        mean, covariance = self._solve(precision, shift)
         moved = np.abs(mean - self.mean).max()
         widened = np.abs(np.sqrt(np.diag(covariance)) - np.sqrt(np.diag(self.covariance))).max()
         self.mean, self.covariance = mean, covariance
         self.sweeps += 1
         return float(max(moved, widened))
+
+    def _solve(self, precision: Array, shift: Array) -> tuple[Array, Array]:
+        """Mean and covariance of the skills."""
+        if self._frame is not None:
+            precision, shift = self._frame.narrow(precision, shift)
+        covariance = np.linalg.inv(precision)
+        covariance = (covariance + covariance.T) / 2
+        mean = covariance @ shift
+        if self._frame is None:
+            return mean, covariance
+        matrix = self._frame.matrix
+        return matrix @ mean + self._frame.offset, matrix @ covariance @ matrix.T
 
 
 def _margin(draw_probability: float) -> float:

@@ -257,7 +257,9 @@ def _tables(
     ahead = view.ahead
     counted = apply_controls(index.rows, facts.controls, view.missed)
     facts = facts.without(counted.annulled)
-    ratings = rate_pools(counted.rows, kept=live, settled=index.settled, approvals=counted.approvals)
+    ratings = rate_pools(
+        counted.rows, kept=live, settled=index.settled, approvals=counted.approvals, anchors=counted.anchors
+    )
     table = standings(counted, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     listed = tuple(row for row in counted.rows if _may_be_listed(run, row, facts, ahead, hide_live=hide_live))

@@ -90,7 +90,7 @@ def targets_of(paths: Sequence[Path]) -> list[Target]:
             values = {"entries": path.name, "on_bad_entry": "skip"}
             listed = read_bots(TomlFile(path.parent / "entries", values), Limits(), None)
             bots, left_out, games = listed.bots, listed.left_out, ()
-        found += [_target(bot, tuple(dict.fromkeys(games))) for bot in bots]
+        found += [_target(bot, tuple(dict.fromkeys(games))) for bot in bots if not bot.copy_of]
         found += [Target(one.entry, problem=f"{one.why}; {one.next_step}") for one in left_out]
     return found
 

@@ -100,6 +100,8 @@ def compare(
     there is no verdict after --cap rounds. If the command was stopped, enter it again: it continues. With a higher
     --cap, a comparison without a verdict continues, too.
 
+    If A and B are the same folder, the comparison shows what chance alone does: the bot is entered twice.
+
     Example: crosstown compare bots/new bots/old --games shibuya
     """
     from leaderboard.comparison import Comparison
@@ -131,6 +133,7 @@ def compare(
         raise UsageError(what, "name the others, too: --field FOLDER, once for each")
     build_missing(((folder, None) for folder in folders), out)
     entries = [load_entry(folder, None, {}) for folder in folders]
+    same = entries[0].id == entries[1].id
     _check_different(folders, [entry.id for entry in entries])
     names = _names([entry.name for entry in entries])
     name = _run_name(names[0], names[1])
@@ -146,8 +149,10 @@ def compare(
                 _table("--clock", "clock", clock),
                 *_games(games or [], players, options),
                 *(
-                    f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
-                    for folder, shown in zip(folders, names, strict=True)
+                    f"[[bots]]\ncopy_of = {_text(names[0])}\nname = {_text(shown)}"
+                    if same and place == 1
+                    else f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
+                    for place, (folder, shown) in enumerate(zip(folders, names, strict=True))
                 ),
             ]
         )
@@ -183,16 +188,16 @@ def compare(
 
 
 def _check_different(folders: Sequence[Path], ids: Sequence[str]) -> None:
-    """UsageError if two of the bots are one."""
+    """UsageError if two of the bots are one, and they are not just A and B."""
     from referee.errors import UsageError
 
     shown = ["A", "B", *("a bot of --field" for _ in ids[2:])]
     for second, entry_id in enumerate(ids):
         first = ids.index(entry_id)
-        if first < second:
+        if first < second and second != 1:
             raise UsageError(
                 f"{shown[first]} ({folders[first]}) and {shown[second]} ({folders[second]}) are the same bot: the same"
-                f" source, so the same entry {entry_id[:8]}; a bot compared with itself is neither better nor worse",
+                f" source, so the same entry {entry_id[:8]}",
                 "give another folder: crosstown compare A B [--field C]",
             )
 

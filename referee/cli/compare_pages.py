@@ -35,6 +35,7 @@ def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: 
     ]
     return {
         "run": str(run.path),
+        "same_bot": bool(tournament.entries[1].copy_of),
         "games": tournament.config.game,
         "a": sides[0],
         "b": sides[1],
@@ -80,6 +81,8 @@ def print_outcome(found: dict[str, Any]) -> None:
         for line in FailedStart(**start).lines:
             print_text(one_line(line))
     print_text(_sentence(found))
+    if found["same_bot"]:
+        print_text(_noise(found))
     print_text(_surer(found))
 
 
@@ -96,6 +99,16 @@ def _sentence(found: dict[str, Any]) -> str:
         f" {1 / found['alpha']:.3g}, that it scores less than {high:.3f} {found['evidence_for_rejecting']:.3g} of"
         f" {1 / found['beta']:.3g}"
     )
+
+
+def _noise(found: dict[str, Any]) -> str:
+    """What a comparison of a bot with itself says."""
+    said = "A and B are the same bot, so that every difference between them is chance"
+    low, high = found["interval"]
+    if found["verdict"] == "accepted":
+        return f"{said}: this verdict is one of those that are wrong"
+    inside = "has" if low <= 0.5 <= high else "does not have"
+    return f"{said}: the interval {inside} the true score 0.500, and is {high - low:.3f} wide after as many rounds"
 
 
 def _surer(found: dict[str, Any]) -> str:

@@ -554,6 +554,7 @@ def report(
         kept=kept_live(found.folder.database),
         settled=index.settled,
         approvals=counted.approvals,
+        anchors=counted.anchors,
     )
     facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
     if left_out := "; ".join(f"{one['entry']}: {one['why']}" for one in found.left_out):

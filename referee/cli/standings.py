@@ -1,12 +1,17 @@
 """`crosstown standings`: the leaderboard of a run, also while it goes on."""
 
+import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli.arguments import OUT, LatestRun, Out
+
+if TYPE_CHECKING:
+    from referee.run.participants import Participant
 
 COLUMNS = (
     "rank",
@@ -54,6 +59,14 @@ def standings(
     faultless: Annotated[
         bool, typer.Option("--faultless", help="Leave out every match in which a bot had a fault.")
     ] = False,
+    anchor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BOT=ELO",
+            help="Fix the rating of a bot, such as random=1000. Can be repeated. Default: [ratings] of the file.",
+            show_default=False,
+        ),
+    ] = None,
     cross: Annotated[
         bool,
         typer.Option("--cross", help="Print the cross table instead: results of each pair, seats, draws and margins."),
@@ -84,7 +97,8 @@ def standings(
             raise UsageError("--live and --cross exclude each other", "a cross table has no ratings: give one of them")
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
-    made = run_table(found, pooled=pooled, faultless=faultless, keep=True)
+    fixed = anchors_of(anchor, found.participants) if anchor else None
+    made = run_table(found, pooled=pooled, faultless=faultless, anchors=fixed, keep=True)
     starts = list(found.failed_starts.values())
     extent = found.extent
     total = extent.most - made.annulled
@@ -136,6 +150,25 @@ def standings(
         )
         print_format_table(made.format_table)
         print_failed_starts([(found.folder, start) for start in starts])
+
+
+def anchors_of(words: Sequence[str], bots: Sequence["Participant"]) -> dict[str, float]:
+    """The ratings that --anchor fixes, in Elo points by entry id. UsageError."""
+    from referee.errors import UsageError
+    from referee.run.participants import find_participant
+    from referee.tournament.sections import MOST_RATING
+
+    anchors: dict[str, float] = {}
+    for word in words:
+        name, equals, text = word.rpartition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not equals or not name or not abs(value) <= MOST_RATING:
+            raise UsageError(f"--anchor {word!r} is not BOT=ELO", "write, for instance, --anchor random=1000")
+        anchors[find_participant(bots, name).entry_id] = value
+    return anchors
 
 
 def _games(configuration: Any) -> str:

@@ -95,7 +95,8 @@ def _setup(tournament: Tournament, entry: Entry, bot: BotConfig) -> BotSetup:
     box = Sandbox(profile, own.network, own.env, (*common.read, *own.read), (), own.devices)
     # A bot of which there may be only so many processes keeps none between its matches: one may wait on each machine.
     fresh = entry.id in tournament.processes.fresh or bool(bot.copies)
-    return BotSetup(str(entry.folder), entry.name, dict(entry.options), entry.id, box, entry.content, fresh=fresh)
+    own_id, known_as = (entry.copy_of, entry.id) if entry.copy_of else (entry.id, "")
+    return BotSetup(str(entry.folder), entry.name, dict(entry.options), own_id, box, entry.content, known_as, fresh)
 
 
 def _wanted(tournament: Tournament, bot: BotConfig) -> str:

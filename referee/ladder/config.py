@@ -306,12 +306,15 @@ def _read(file: TomlFile) -> LadderConfig:
     file.homes = _homes()
     file.check_keys((), file.values, (*_KEYS, *_TABLES))
     limits, remote = read_limits(file), read_remote(file)
+    bots = read_bots(file, limits, remote).bots
+    if copied := next((bot for bot in bots if bot.copy_of), None):
+        file.fail(("bots", copied.place, "copy_of"), "a ladder has each bot once", "take the copy away")
     config = LadderConfig(
         path=file.path,
         name=read_name(file),
         data=_data(file),
         divisions=_divisions(file, limits, remote),
-        bots=read_bots(file, limits, remote).bots,
+        bots=bots,
         host=file.text_at("host", default="127.0.0.1", example='host = "127.0.0.1"'),
         port=file.integer("port", minimum=0, maximum=65535, default=8000, example="port = 8000"),
         workers=file.integer(

@@ -55,6 +55,8 @@ class Entry:
     holds: tuple[Hold, ...] = field(default=(), repr=False, compare=False)
     environment: Environment | None = field(default=None, repr=False, compare=False)
     """In which its Python runs, with what its requirements.txt asks for; None for the referee's own Python."""
+    copy_of: str = ""
+    """The id of the entry of which it is a copy; '' for one that is none."""
 
     @property
     def builds(self) -> tuple[Built, ...]:
@@ -136,6 +138,13 @@ def load_stored(
         if to_play:
             raise
         return _unbuilt(folder, name, manifest, resolved, sources)
+
+
+def copy_entry(entry: Entry, name: str) -> Entry:
+    """The same bot as another entry: with a name and an id of its own, and all else the same. Raises BotNameError."""
+    shown = check_name(name)
+    made = blake2b(json.dumps([entry.id, shown]).encode(), digest_size=ID_BYTES, person=b"crosstown-copy")
+    return replace(entry, id=made.hexdigest(), name=shown, copy_of=entry.id)
 
 
 def lost_files(entry: Entry) -> str:
@@ -262,6 +271,7 @@ __all__ = [
     "EntryError",
     "ManifestError",
     "NotBuiltError",
+    "copy_entry",
     "load_entry",
     "load_stored",
     "lost_files",

@@ -47,6 +47,8 @@ from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of,
 CREATED = "created"
 EPOCH = "epoch"
 REVEALED = "revealed"
+RATINGS = "ratings"
+"""How tables are computed has changed: what the tournament file says in [ratings]."""
 
 FORMAT = 2
 """Of new runs. In format 1 no secret keys the luck: a program that knows only that one must not go on with this one."""
@@ -95,6 +97,13 @@ class JournalText:
         begun, length = self.begun_with, self.length
         settings = {**begun["settings"], **{name: value for name, value in length.items() if name != "blocks"}}
         return {**begun, "blocks": length.get("blocks", begun["blocks"]), "settings": settings} if length else begun
+
+    @property
+    def rating_anchors(self) -> Mapping[str, float]:
+        """The ratings that are fixed, in Elo points by entry id: the last that were written down."""
+        said = [line.fields for line in self.events if line.kind == RATINGS]
+        said = said or [line.fields.get(RATINGS, {}) for line in self.events[:1]]
+        return dict(said[-1].get("anchor", {})) if said else {}
 
     def extended(self, place: int, length: Mapping[str, float]) -> "JournalText":
         """This journal as it would be if the run were extended from this place on."""

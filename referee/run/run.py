@@ -85,6 +85,11 @@ class Run:
         return participants_of(self.journal)
 
     @property
+    def rating_anchors(self) -> Mapping[str, float]:
+        """The ratings that are fixed, in Elo points by entry id."""
+        return self.journal.rating_anchors
+
+    @property
     def left_out(self) -> Sequence[Mapping[str, str]]:
         """The entries that could not play when the run began: `entry`, `why` and `next_step` of each."""
         return self.journal.created.fields.get("left_out", ()) if self.journal.created is not None else ()

@@ -37,7 +37,7 @@ DEFAULT_KEYS = ("options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS)
 ON_BAD_ENTRY = ("refuse", "skip")
 
 _TABLES = ("options", "clock", "limits")
-_TEXTS = ("path", "name", "sandbox", "token_env", "token_file", "version")
+_TEXTS = ("path", "copy_of", "name", "sandbox", "token_env", "token_file", "version")
 _LISTS = ("env", "read", "devices")
 _WILDCARDS = "*?["
 
@@ -135,6 +135,8 @@ def _read_defaults(file: TomlFile, limits: Limits) -> Mapping[str, Any]:
 
 def _with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """A bot's own keys over the defaults, in its tables key by key. Of a remote bot the clock alone is ours."""
+    if "copy_of" in given:
+        return dict(given)
     fitting = {key: defaults[key] for key in ("clock",) if key in defaults} if given.get("remote") else defaults
     merged = {**fitting, **given}
     for key in _TABLES:
@@ -149,7 +151,7 @@ def _is_pattern(path: Path) -> bool:
 
 def _found(file: TomlFile, bot: BotConfig, named: set[Path]) -> Iterator[BotConfig]:
     """The bot itself, or one for each folder that its pattern finds and no other [[bots]] names, in order of names."""
-    if bot.remote is not None or not _is_pattern(bot.folder):
+    if bot.remote is not None or bot.copy_of or not _is_pattern(bot.folder):
         yield bot
         return
     key, here = ("bots", bot.place, "path"), file.path.parent

@@ -22,6 +22,8 @@ idle = 4                     # processes of each worker that wait for their next
 [faults]                     # policy: "forfeit", "default" or "random"; strikes: faults that only cost a choice
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
+[ratings]                    # how tables are computed: anchor = { random = 1000 } fixes ratings, in Elo points
+
 [executor]                   # kind: "local" (the default) or "dask", with scheduler = "tls://host:8786", ca, cert and
                              # key; same_machine = true keeps a block on one machine; see docs/cluster.md
 
@@ -44,6 +46,10 @@ fresh = true                     # as above, for this bot; copies = 1: so many p
 limits = { memory_mib = 4096 }   # limits of this bot that differ from [limits]: those of each bot
 sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"],
                                  # devices = ["/dev/nvidia0"]: its grants
+
+[[bots]]
+copy_of = "Random"               # the same bot once more, with a name of its own: shows what chance alone does
+name = "Random 2"
 
 [[bots]]
 remote = true                    # dials in, with a token from token_env = "NAME" or token_file = "path"
@@ -91,6 +97,7 @@ from referee.tournament.sections import (
     read_limits,
     read_name,
     read_ponder,
+    read_rating_anchors,
     read_remote,
     read_sandbox,
     read_settings,
@@ -133,6 +140,7 @@ _TABLES = (
     "sandbox",
     "remote",
     "executor",
+    "ratings",
     "bot_defaults",
     "bots",
 )
@@ -165,6 +173,8 @@ class TournamentConfig:
     executor: ExecutorConfig = field(default_factory=ExecutorConfig)
     skip_bad: bool = False
     left_out: tuple[LeftOut, ...] = ()
+    rating_anchors: Mapping[str, float] = field(default_factory=dict)
+    """Ratings that are fixed, in Elo points by the bot's name."""
 
     @property
     def game(self) -> str:
@@ -198,6 +208,12 @@ class Tournament:
         return (*self.config.bots, *self.added)
 
     @property
+    def rating_anchors(self) -> dict[str, float]:
+        """Ratings that are fixed, in Elo points by entry id."""
+        fixed = self.config.rating_anchors
+        return {entry.id: fixed[entry.name] for entry in self.entries if entry.name in fixed}
+
+    @property
     def processes(self) -> Processes:
         """Which processes are kept, and how many there may be, of the bots that are started here."""
         started = [(entry.id, bot) for entry, bot in zip(self.entries, self.bots, strict=True) if entry.argv]
@@ -224,10 +240,11 @@ def _homes(style: Format) -> dict[str, str]:
     ):
         homes |= dict.fromkeys(keys, f"in [{table}]")
     homes |= dict.fromkeys(
-        ("path", "network", "env", "devices", "copies", "token_env", "token_file", "version"), "in [[bots]]"
+        ("path", "copy_of", "network", "env", "devices", "copies", "token_env", "token_file", "version"), "in [[bots]]"
     )
     homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
     homes |= dict.fromkeys(("scheduler", "same_machine"), "in [executor]")
+    homes["anchor"] = "in [ratings]"
     tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry")
     homes |= dict.fromkeys(tops, "at the top of the file")
     return homes
@@ -264,6 +281,7 @@ def load_config(path: Path) -> TournamentConfig:
         executor=read_executor(file),
         skip_bad=listed.skip,
         left_out=listed.left_out,
+        rating_anchors=read_rating_anchors(file),
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):

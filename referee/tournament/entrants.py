@@ -8,7 +8,7 @@ if their folders have another version by now, or none. Everything else is taken 
 import os
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise, zip_longest
@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from referee.errors import ConfigError
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
+from referee.process.entry import (
+    Entry,
+    EntryError,
+    ManifestError,
+    copy_entry,
+    load_entry,
+    load_stored,
+    remote_bot_entry,
+)
 from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
 from referee.run.participants import Participant
@@ -39,7 +47,7 @@ def load_tournament(
     has of those that stay, should their folders have another version by now, or none.
     """
     config, left_out = of_run(load_config(path), known)
-    found = [_try(config, bot, to_play=to_play, elsewhere=elsewhere) for bot in config.bots]
+    config, found = _loaded(config, known, to_play=to_play, elsewhere=elsewhere)
     if config.skip_bad and all(bot.joined for bot in known):
         config, found, left_out = _without_bad(config, found)
         check_number(config, left_out)
@@ -102,6 +110,8 @@ def of_run(config: TournamentConfig, known: Sequence[Participant]) -> tuple[Tour
 
 def _is_of(bot: BotConfig, one: Participant) -> bool:
     """Whether a bot of the file is the one that the run knows, by where it lies and by its name and options."""
+    if bot.copy_of:
+        return bot.name == one.name
     if bot.remote is not None or not one.folder:
         return bot.remote is not None and not one.folder and bot.name == one.name
     return (
@@ -119,10 +129,59 @@ def _not_in_run(bot: BotConfig) -> tuple[str, str]:
 
 def _place_of(bot: BotConfig) -> str:
     """What a bot of the file is called before its files are read."""
-    return str(bot.name) if bot.remote is not None else str(bot.folder)
+    return str(bot.name) if bot.remote is not None or bot.copy_of else str(bot.folder)
 
 
 Found: TypeAlias = list[Entry | ConfigError]
+
+
+def _loaded(
+    config: TournamentConfig, known: Sequence[Participant], *, to_play: bool, elsewhere: bool
+) -> tuple[TournamentConfig, Found]:
+    """The entry of each bot, or what is wrong with it; and the configuration in which copies have the settings of
+    their originals."""
+    bots: list[BotConfig] = []
+    found: Found = []
+    places: dict[str, int] = {}
+    for bot, begun in zip(config.bots, _begun(config, known), strict=True):
+        if bot.copy_of:
+            bot, entry = _copied(config, bot, places, bots, found)
+        else:
+            entry = _try(config, bot, to_play=to_play, elsewhere=elsewhere)
+        name = entry.name if isinstance(entry, Entry) else bot.name or (begun.name if begun else "")
+        places.setdefault(name, len(bots))
+        bots.append(bot)
+        found.append(entry)
+    return replace(config, bots=tuple(bots)), found
+
+
+def _copied(
+    config: TournamentConfig, bot: BotConfig, places: Mapping[str, int], bots: Sequence[BotConfig], found: Found
+) -> tuple[BotConfig, Entry | ConfigError]:
+    """A copy with the settings of its original, which is among the `bots` before it, and the entry of the copy."""
+    place = places.get(bot.copy_of)
+    if place is None:
+        what = f"'{bot.name}' is a copy of {show(bot.copy_of)}, and no bot before it is called so"
+        return bot, _bot_error(config, bot, what, suggest(bot.copy_of, list(places), "the bots before it are"))
+    original, entry = bots[place], found[place]
+    if original.remote is not None or original.copy_of:
+        kind = "a remote bot, which connects only once" if original.remote is not None else "a copy itself"
+        return bot, _bot_error(config, bot, f"'{bot.name}' is a copy of '{bot.copy_of}', {kind}", "name another bot")
+    made = replace(
+        original,
+        name=bot.name,
+        line=bot.line,
+        place=bot.place,
+        entry_list=bot.entry_list,
+        copy_of=bot.copy_of,
+        pattern="",
+    )
+    if isinstance(entry, ConfigError):
+        return made, entry
+    try:
+        return made, copy_entry(entry, bot.name or "")
+    except BotNameError as error:
+        return made, _bot_error(config, bot, f"bot: {error}", error.next_step)
 
 
 def _without_bad(config: TournamentConfig, found: Found) -> tuple[TournamentConfig, Found, list[LeftOut]]:
@@ -205,6 +264,7 @@ def _stored(
     with suppress(ManifestError, EntryError, BotNameError):
         folder = Path(begun.folder)
         entry = load_stored(begun.content, folder, begun.name, bot.options, to_play=to_play, elsewhere=elsewhere)
+        entry = copy_entry(entry, begun.name) if bot.copy_of else entry
         if entry.id == begun.entry_id:
             _check_games(config, bot, entry)
             return entry
@@ -217,9 +277,11 @@ def _real(folder: Path) -> Path:
 
 def folders_needed(config: TournamentConfig, known: Sequence[Participant]) -> list[BotConfig]:
     """The bots of the file but those whose folder is only there for bots that have left."""
-    left = Counter(Path(bot.folder).resolve() for bot in known if bot.out and not bot.joined and bot.folder)
-    named = Counter(bot.folder.resolve() for bot in config.bots)
-    started = [bot for bot in config.bots if bot.remote is None]
+    copies = {bot.name for bot in config.bots if bot.copy_of}
+    gone = [bot for bot in known if bot.out and not bot.joined and bot.folder and bot.name not in copies]
+    left = Counter(Path(bot.folder).resolve() for bot in gone)
+    started = [bot for bot in config.bots if bot.remote is None and not bot.copy_of]
+    named = Counter(bot.folder.resolve() for bot in started)
     return [bot for bot in started if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
 
 
@@ -269,7 +331,7 @@ def _stand_in(bot: BotConfig, gone: list[Participant], found: Entry | ConfigErro
 
 
 def _check_format(tournament: Tournament) -> None:
-    """ConfigError if the format cannot be played by these bots, or names others."""
+    """ConfigError if the format cannot be played by these bots, or if it or the anchors of the ratings name others."""
     config = tournament.config
     names = [entry.name for entry in tournament.entries]
     style = get_format(config.format)
@@ -278,6 +340,10 @@ def _check_format(tournament: Tournament) -> None:
             if name not in names:
                 what = f"'{config.format}.{setting.name}': no bot is called {show(name)}"
                 TomlFile(config.path).fail((config.format, setting.name), what, suggest(name, names, "the bots are"))
+    for name in config.rating_anchors:
+        if name not in names:
+            what = f"'ratings.anchor.{name}': no bot is called {show(name)}"
+            TomlFile(config.path).fail(("ratings", "anchor", name), what, suggest(name, names, "the bots are"))
     if problem := style.check(make_field(describe(tournament))):
         TomlFile(config.path).fail(("format",), problem, "add bots, or change the format or its settings")
 
@@ -321,5 +387,5 @@ def _pair_problem(config: TournamentConfig, bot: BotConfig, first: Entry, second
         return _bot_error(config, bot, f"the bots' names {first.name!a} and {second.name!a} look alike", another)
     if first.id == second.id:
         what = f"the bots '{first.name}' and '{second.name}' are the same entry: same source, same options"
-        return _bot_error(config, bot, what, "take one of them out, or give it other options")
+        return _bot_error(config, bot, what, "take one of them out, or enter it on purpose: copy_of")
     return None

@@ -55,6 +55,7 @@ def describe(tournament: Tournament) -> dict[str, Any]:
                 "options": dict(sorted(entry.options.items())),
                 **_sandbox(bot.sandbox, here),
                 **({} if bot.fresh is None else {"fresh": bot.fresh}),
+                **({"copy_of": bot.copy_of} if bot.copy_of else {}),
             }
             for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],

@@ -119,7 +119,8 @@ def setup_line(
             "folder": str(entry.folder),
             "name": entry.name,
             "options": dict(entry.options),
-            "entry_id": entry.id,
+            "entry_id": entry.copy_of or entry.id,
+            "known_as": entry.id if entry.copy_of else "",
             "sandbox": asdict((sandboxes or {}).get(entry.id, Sandbox())),
             "content": entry.content,
         }

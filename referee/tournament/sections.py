@@ -460,6 +460,28 @@ def read_breaker(file: TomlFile) -> BreakerConfig:
     return BreakerConfig(enabled is not False, in_a_row, choice)
 
 
+# [ratings]: how tables are computed, which decides no match
+
+RATING_KEYS = ("anchor",)
+MOST_RATING = 100_000
+
+
+def read_rating_anchors(file: TomlFile) -> Mapping[str, float]:
+    """The ratings that are fixed, in Elo points by the bot's name. Raises ConfigError."""
+    file.check_keys(("ratings",), file.table("ratings"), RATING_KEYS)
+    anchors = file.table("ratings", "anchor")
+    for name, value in anchors.items():
+        check_rating(file, ("ratings", "anchor", name), value)
+    return {name: float(value) for name, value in anchors.items()}
+
+
+def check_rating(file: TomlFile, key: Where, value: object) -> None:
+    """ConfigError for what is no rating."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_RATING:
+        what = f"'{dotted(*key)}' must be a number from {-MOST_RATING} to {MOST_RATING}, not {show(value)}"
+        file.fail(key, what, "write a rating in Elo points, such as anchor = { random = 1000 }")
+
+
 # `idle`, `fresh` and `copies`: which processes are kept, and how many there may be
 
 PROCESS_KEYS = ("fresh", "copies")
@@ -733,7 +755,7 @@ def _texts(file: TomlFile, where: Where, name: str) -> list[str]:
 
 # [[bots]]: who enters, as the file says it; what lies on the disk is looked at later
 
-BOT_KEYS = ("path", "name", "options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS, *REMOTE_BOT_KEYS)
+BOT_KEYS = ("path", "copy_of", "name", "options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS, *REMOTE_BOT_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -760,6 +782,8 @@ class BotConfig:
     """The path with wildcards that found its folder."""
     entry_list: Path | None = None
     """The list of entries (CSV) that has it, instead of the tournament file; `line` is there then."""
+    copy_of: str = ""
+    """The name of the bot of which it is a copy. All but name and place is that bot's."""
 
 
 def read_bot(
@@ -768,6 +792,13 @@ def read_bot(
     """One of them. Raises ConfigError."""
     here = ("bots", place)
     file.check_keys(here, given, BOT_KEYS)
+    if original := file.text_at(*here, "copy_of", example='copy_of = "Ada"'):
+        for key in given:
+            if key not in ("copy_of", "name"):
+                what = f"'{dotted(*here, key)}' is beside copy_of, and all of a copy but its name is the original's"
+                file.fail((*here, key), what, f"take {key}, or copy_of, away")
+        called = file.text_at(*here, "name", required=True, example='name = "Ada again"')
+        return BotConfig(Path(), called, {}, file.line(*here), place=place, copy_of=original)
     dials = read_remote_bot(file, here, given)
     if remote is not None and dials is not None:
         wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"))}

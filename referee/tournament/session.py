@@ -14,7 +14,7 @@ from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
 from referee.run.folder import RunFolder, check_configuration, lengthening
-from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
+from referee.run.journal import CREATED, FORMAT, RATINGS, Journal, JournalText, read_journal
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
@@ -97,6 +97,8 @@ def run_session(
                 journal.control(control)
                 observer.note(f"extended, as the tournament file is longer than before: {length_words(longer)}")
                 text = read_journal(folder.journal)
+            if tournament.rating_anchors != text.rating_anchors:
+                journal.append(RATINGS, anchor=tournament.rating_anchors)
         if head_file is not None:
             journal.write_head_to(head_file)
         elif text.created is None:
@@ -286,6 +288,7 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         contents=[entry.content for entry in tournament.entries],
         machine=machine,
         commitment=keeper.commitment,
+        **({RATINGS: {"anchor": tournament.rating_anchors}} if tournament.rating_anchors else {}),
         **({"left_out": [asdict(one) for one in tournament.left_out]} if tournament.left_out else {}),
     )
 

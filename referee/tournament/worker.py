@@ -321,7 +321,9 @@ class Bots:
     def __init__(self, setup: Setup) -> None:
         """Refused if one is not what it was."""
         self.entries: dict[str, Entry] = dict(setup.guests.entries) if setup.guests else {}
-        self.entries |= {bot.known_as or bot.entry_id: _entry(bot) for bot in setup.bots}
+        for bot in setup.bots:
+            known_as = bot.known_as or bot.entry_id
+            self.entries[known_as] = replace(_entry(bot), id=known_as)
         given = {bot.known_as or bot.entry_id: bot.sandbox for bot in setup.bots}
         self.sandboxes: dict[str, Sandbox] = hide(given, self.entries.values(), setup.records)
         self.fresh: set[str] = set(setup.processes.fresh)

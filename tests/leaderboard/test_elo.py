@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from leaderboard.ratings.elo import ELO, PRIOR_ELO, strengths
+from leaderboard.ratings.anchors import ELO
+from leaderboard.ratings.elo import PRIOR_ELO, strengths
 
 
 def ranked(*groups):

@@ -171,7 +171,7 @@ def test_official_ratings_that_did_not_come_to_rest_are_told(make_row, monkeypat
 def test_a_model_that_is_added_to_the_registry_has_a_column(make_row, monkeypatch):
     """Share of matches won, as a model."""
 
-    def shares(matches):
+    def shares(matches, _anchors):
         won = [next(seat.entry_id for seat in match.seats if seat.rank == 1) for match in matches]
         return {entry: Skill(won.count(entry) / len(won), 0.25) for entry in "ab"}
 

@@ -1,6 +1,9 @@
 """`crosstown compare`: which blocks count, what a round says, and what is refused."""
 
+import json
+import shutil
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,8 @@ from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, 
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
 from referee.schedule.formats.simulate import simulate
 from referee.schedule.seat_orders import seat_orders
+
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 
 
 def variant(players, teams=None):
@@ -130,7 +135,6 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not KEY=VALUE"),
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s=soon"), "'clock.move_s' must be"),
         (("bots/ann", "bots/nobody", "--games", "toy"), "nobody"),
-        (("bots/ann", "bots/ann", "--games", "toy"), "A (bots/ann) and B (bots/ann) are the same bot"),
         (("bots/ann", "bots/bob", "--games", "toy", "--field", "bots/bob"), "B (bots/bob) and a bot of --field"),
         (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
         (("bots/ann", "bots/bob", "--games", "toy", "--out", "bots/ann/runs"), "holds the records of runs, "),
@@ -152,7 +156,8 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
         side: {"name": name, "entry_id": 2 * side * 8, "faults": {}} for side, name in (("a", "ann"), ("b", "bob"))
     }
     found = {
-        **sides, "games": "toy", "rounds": 0, "cap": 2, "matches": 0, "score": None, "verdict": "undecided",
+        **sides, "same_bot": False,
+        "games": "toy", "rounds": 0, "cap": 2, "matches": 0, "score": None, "verdict": "undecided",
         "bounds": [0.5, 0.55], "alpha": 0.05, "beta": 0.05, "evidence_for_accepting": 1.0,
         "evidence_for_rejecting": 1.0, "more_rounds": None, "set_aside": ["bob"], "failed_starts": [asdict(start)],
     }  # fmt: skip
@@ -180,7 +185,8 @@ def test_a_verdict_says_who_is_better_with_its_bound_and_promises_nothing_of_a_h
 ):
     sides = {side: {"name": side, "entry_id": "00" * 8, "faults": {}} for side in ("a", "b")}
     found = {
-        **sides, "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": bounds,
+        **sides, "same_bot": False,
+        "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": bounds,
         "alpha": 0.05, "beta": 0.05, "score": 0.286, "interval": [0.096, 0.538], "confidence": 0.9, "elo": -159.0,
         "elo_interval": [-390.0, 26.0], "failed_starts": [], "set_aside": [], "more_rounds": None,
     }  # fmt: skip
@@ -190,3 +196,16 @@ def test_a_verdict_says_who_is_better_with_its_bound_and_promises_nothing_of_a_h
     assert "A scores 0.286; the 90% interval is 0.096 to 0.538" in printed
     assert "a higher --cap changes nothing" in printed
     assert "to halve" not in printed
+
+
+def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_path):
+    shutil.copytree(BOTS / "random", tmp_path / "ann")
+    words = ("compare", "ann", "ann", "--games", "toy", "--cap", "2", "--workers", "1", "--clock", "startup_s=60")
+    printed = crosstown(*words)
+    assert printed.code == 1, printed.err
+    assert "A: random A" in printed.out
+    assert "A and B are the same bot, so that every difference between them is chance" in printed.out
+    found = json.loads(crosstown(*words, "--json").out)
+    assert found["same_bot"]
+    assert found["a"]["entry_id"] != found["b"]["entry_id"]
+    assert found["interval"][0] <= 0.5 <= found["interval"][1]

@@ -431,7 +431,7 @@ def test_a_finished_run_whose_bot_was_annulled_is_complete(make_run, crosstown):
 
 
 def test_a_model_that_is_added_to_the_registry_is_in_every_output(make_run, crosstown, monkeypatch):
-    monkeypatch.setitem(MODELS, "share", lambda matches: {matches[0].seats[0].entry_id: Skill(0.75, 0.5)})
+    monkeypatch.setitem(MODELS, "share", lambda matches, _anchors: {matches[0].seats[0].entry_id: Skill(0.75, 0.5)})
     make_run()
     head, *_ = crosstown("standings").out.splitlines()
     assert " live mu share played " in " ".join(head.split())

@@ -79,7 +79,7 @@ def test_defaults_hold_for_every_bot_that_does_not_say_otherwise(write_file, wri
     text = (
         'entries = "more.csv"\n[bot_defaults]\noptions = { depth = 5 }\nclock = { move_s = 2, first_move_s = 6 }\n'
         'fresh = true\n[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n'
-        'clock = { move_s = 3 }\nfresh = false\n'
+        "clock = { move_s = 3 }\nfresh = false\n"
     )
     tournament = load_tournament(write_file(HEAD + text))
     assert [entry.options["depth"] for entry in tournament.entries] == [5, 5, 9]

@@ -222,3 +222,22 @@ def test_files_that_cannot_be_read(write_file, tmp_path):
     latin = tmp_path / "latin.toml"
     latin.write_bytes(b'game = "toy"\nname = "B\xfcro"\n')
     assert refusal(latin)[0].startswith(":2: the file is not UTF-8")
+
+
+def test_anchors_name_bots_of_the_file_with_a_rating(write_file, bots):
+    tournament = load_tournament(write_file(GOOD + "[ratings]\nanchor = { ann = 1000, bob = 1200.5 }\n"))
+    assert tournament.rating_anchors == {tournament.entries[0].id: 1000, tournament.entries[1].id: 1200.5}
+
+
+@pytest.mark.parametrize(
+    ("section", "what"),
+    [
+        ("anchor = { eve = 1000 }", "'ratings.anchor.eve': no bot is called 'eve'"),
+        ('anchor = { ann = "high" }', "'ratings.anchor.ann' must be a number"),
+        ("anchor = { ann = nan }", "'ratings.anchor.ann' must be a number"),
+        ("anchor = 3", "'ratings.anchor' must be a table"),
+        ("anchors = { ann = 3 }", "unknown key 'ratings.anchors'"),
+    ],
+)
+def test_anchors_that_are_none_are_refused(write_file, bots, section, what):
+    assert what in refusal(write_file(GOOD + "[ratings]\n" + section + "\n"))[0]
