@@ -154,10 +154,10 @@ def check(
     """Test whether bots follow the protocol, with every game that they declare.
 
     The exit code is 1 if a drill failed; the report says what to correct first. Several bots are checked at once, and
-    the result is one table by game. Of a tournament file, all its bots are checked with its games.
+    the result is one table by game, as for crosstown bots check students/*/. Of a tournament file, all its bots are
+    checked with its games.
 
     Example: crosstown bots check mine --game shibuya
-    Example: crosstown bots check students/*/
     """
     from referee.cli.bot_check import check_folder
     from referee.cli.bot_checks import check_many, targets_of

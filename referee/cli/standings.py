@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, LatestRun, Out
+from referee.cli.arguments import OUT, Out
 
 if TYPE_CHECKING:
     from referee.run.participants import Participant
@@ -50,7 +50,15 @@ COLUMNS = (
 
 
 def standings(
-    run: LatestRun = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="Tournament file, run folder or name of a run. Several: one table over all of them. Default: the most"
+            " recent run.",
+            show_default=False,
+        ),
+    ] = None,
     out: Out = OUT,
     live: Annotated[bool, typer.Option("--live", help="Rank by the live rating instead of the official one.")] = False,
     pooled: Annotated[
@@ -67,6 +75,16 @@ def standings(
             show_default=False,
         ),
     ] = None,
+    combined: Annotated[
+        bool,
+        typer.Option(
+            "--combined", help="Print one row for each bot over all games: its ratings, and the sum of mu - 3 sigma."
+        ),
+    ] = False,
+    mixed: Annotated[
+        bool,
+        typer.Option("--mixed", help="Join runs even if their clocks, limits or rules about faults differ."),
+    ] = False,
     cross: Annotated[
         bool,
         typer.Option("--cross", help="Print the cross table instead: results of each pair, seats, draws and margins."),
@@ -74,9 +92,12 @@ def standings(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, with unrounded numbers.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV, with unrounded numbers.")] = False,
 ) -> None:
-    """Print the leaderboard of a run, also while it is being played.
+    """Print the leaderboard of a run, also while it is being played; or one leaderboard over several runs.
 
-    Example: crosstown standings first --cross
+    In several runs, bots with the same files and options are the same bot. Games and numbers of players have tables of
+    their own. Runs that do not fit together are refused.
+
+    Example: crosstown standings spring summer --anchor random=1000
     """
     from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.run_table import run_table
@@ -89,7 +110,27 @@ def standings(
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
-    found = find_run(run, out)
+    if combined or len(runs or ()) > 1:
+        if live or cross or (combined and pooled):
+            option = "--live" if live else "--cross" if cross else "--pooled"
+            what = f"{option} is not for a table over several {'games' if combined else 'runs'}"
+            raise UsageError(what, f"leave {option} out, or name one run")
+        from referee.cli.standings_pages import print_joint
+
+        found_runs = [find_run(name, out) for name in runs] if runs else [find_run(None, out)]
+        bots = [bot for found in found_runs for bot in found.participants]
+        print_joint(
+            found_runs,
+            pooled=pooled,
+            faultless=faultless,
+            mixed=mixed,
+            in_one=combined,
+            anchors=anchors_of(anchor, bots) if anchor else None,
+            as_json=as_json,
+            as_csv=as_csv,
+        )
+        return
+    found = find_run(runs[0] if runs else None, out)
     if cross:
         from referee.cli.standings_pages import print_cross
 
@@ -133,7 +174,7 @@ def standings(
                 print(said, file=sys.stderr)
         own = made.format_table
         added = tuple(csv_columns(own, ""))
-        print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
+        print_csv([flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
         most = "at most " if extent.least != extent.most else ""
         state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
@@ -176,7 +217,8 @@ def _games(configuration: Any) -> str:
     return ", ".join(dict.fromkeys(game["game"] for game in games)) if games else str(configuration["game"])
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the table for CSV."""
     faults = ";".join(f"{reason}={number}" for reason, number in row["faults"].items())
     more = ";".join(f"{name}={rating['mu']}+-{rating['sigma']}" for name, rating in row["more"].items())
     return row | {"faults": faults, "more": more}

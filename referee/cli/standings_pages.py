@@ -1,13 +1,15 @@
 """Tables on stdout: the leaderboard, a format's own table and the cross table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from leaderboard.joint import CAPTION, Combined, combined, join, joint_standings
 from leaderboard.run_table import counted_matches
 from leaderboard.schedule_view import FormatTable
-from leaderboard.standings import pools_of
+from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
 from leaderboard.statistics import Score, Statistics, Versus, statistics
-from referee.cli.output import console, print_csv, print_json, print_table, print_text, table
+from referee.cli.output import console, print_csv, print_json, print_standings, print_table, print_text, table
+from referee.cli.standings import COLUMNS, flat
 from referee.run.run import Run
 from referee.texts import one_line, plural
 
@@ -34,6 +36,79 @@ def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:
     row = next((row for row in shown.rows if row["entry_id"] == entry_id), None)
     figures = [name for name in shown.columns if name != "name"]
     return {f"{shown.format} {name}": "" if row is None else row[name] for name in figures}
+
+
+def print_joint(
+    runs: Sequence[Run],
+    *,
+    pooled: bool,
+    faultless: bool,
+    mixed: bool,
+    in_one: bool,
+    anchors: Mapping[str, float] | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """The tables over several runs; `in_one`: one row for each bot over all games. UsageError."""
+    joint = join(runs, mixed=mixed, faultless=faultless, anchors=anchors)
+    rows = joint_standings(joint, pooled=pooled)
+    said = f"{plural(len(joint.counted.rows), 'match')} of {plural(len(runs), 'run')}."
+    if as_json:
+        values: dict[str, Any] = {
+            "runs": [str(run.folder.path) for run in joint.runs],
+            "played": len(joint.counted.rows),
+            "standings": [row.to_dict() for row in rows],
+            "method": CAPTION,
+            "caption": joint.counted.caption(),
+            "apart": apart(rows),
+            "settled": all(row.settled for row in rows),
+        }
+        print_json(values | ({"combined": [row.to_dict() for row in combined(rows)]} if in_one else {}))
+        return
+    if as_csv and in_one:
+        pools = list(dict.fromkeys((row.game, row.players) for row in rows))
+        columns = ["rank", "name", "version", "entry_id", "total", "error", *(_mu_of(pool) for pool in pools)]
+        print_csv([_combined_cells(row, pools) for row in combined(rows)], columns)
+    elif as_csv:
+        print_csv([flat(row.to_dict()) for row in rows], COLUMNS)
+    elif in_one:
+        _print_combined(rows)
+        print_text(" ".join(part for part in (_COMBINED, said, joint.counted.caption(), apart(rows)) if part))
+    else:
+        print_standings(
+            rows, " ".join(part for part in (CAPTION, said, joint.counted.caption(), unsettled(rows)) if part)
+        )
+
+
+_COMBINED = (
+    "Ranked by the sum of mu - 3 sigma over the games that a bot has played; a game without a rated match counts 0."
+    " +- is 95 %, of the sum of mu."
+)
+
+
+def _mu_of(pool: Pool) -> str:
+    return "mu of {} with {}".format(*pool)
+
+
+def _combined_cells(row: Combined, pools: Sequence[Pool]) -> dict[str, object]:
+    own = {"rank": row.rank, "name": row.name, "version": row.version, "entry_id": row.entry_id}
+    found = {_mu_of(pool): row.games[pool].mu if pool in row.games else "" for pool in pools}
+    return {**own, "total": row.total, "error": row.error, **found}
+
+
+def _print_combined(rows: Sequence[Standing]) -> None:
+    from rich.text import Text
+
+    pools = list(dict.fromkeys((row.game, row.players) for row in rows))
+    out = console()
+    titles = [f"{game}, {plural(players, 'player')}" if players else "all games" for game, players in pools]
+    headings = [("rank", "right"), ("bot", "left"), ("version", "left"), ("entry", "left"), ("sum", "right")]
+    made = table([*headings, ("+-", "right"), *[(title, "right") for title in titles]], plain=not out.is_terminal)
+    for row in combined(rows):
+        cells = [rating_words(row.games[pool]) if pool in row.games else "-" for pool in pools]
+        words = [str(row.rank), row.name, row.version, row.entry_id[:8], f"{row.total:.2f}", f"{row.error:.2f}", *cells]
+        made.add_row(*(Text(one_line(word)) for word in words))
+    print_table(out, made)
 
 
 PAIR_COLUMNS = (

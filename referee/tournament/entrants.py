@@ -387,5 +387,5 @@ def _pair_problem(config: TournamentConfig, bot: BotConfig, first: Entry, second
         return _bot_error(config, bot, f"the bots' names {first.name!a} and {second.name!a} look alike", another)
     if first.id == second.id:
         what = f"the bots '{first.name}' and '{second.name}' are the same entry: same source, same options"
-        return _bot_error(config, bot, what, "take one of them out, or enter it on purpose: copy_of")
+        return _bot_error(config, bot, what, "take one out, give it other options, or enter it as a copy: copy_of")
     return None

@@ -795,8 +795,10 @@ def read_bot(
     if original := file.text_at(*here, "copy_of", example='copy_of = "Ada"'):
         for key in given:
             if key not in ("copy_of", "name"):
-                what = f"'{dotted(*here, key)}' is beside copy_of, and all of a copy but its name is the original's"
-                file.fail((*here, key), what, f"take {key}, or copy_of, away")
+                what = (
+                    f"'{dotted(*here, 'copy_of')}' is beside '{key}', and a copy has all but its name from the original"
+                )
+                file.fail((*here, "copy_of"), what, f"take {key}, or copy_of, away")
         called = file.text_at(*here, "name", required=True, example='name = "Ada again"')
         return BotConfig(Path(), called, {}, file.line(*here), place=place, copy_of=original)
     dials = read_remote_bot(file, here, given)

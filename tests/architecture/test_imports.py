@@ -301,6 +301,7 @@ def test_the_files_of_a_game_import_one_another_in_one_direction(game: str) -> N
 
 PLAYS_HERE = {
     "bot_check",
+    "bot_checks",
     "building",
     "confining",
     "connect",
@@ -346,6 +347,7 @@ FOR_TYPES_ALONE = {
     "referee.cli.run": "`crosstown --help` imports it",
     "referee.cli.ladder": "`crosstown --help` imports it",
     "referee.cli.run_commands": "`crosstown --help` imports it",
+    "referee.cli.standings": "`crosstown --help` imports it",
     "referee.cli.submit": "`crosstown --help` imports it",
     "referee.cli.web": "`crosstown --help` imports it",
     "referee.cli.listening": "the web framework takes as long to load as the rest of the command",

@@ -116,6 +116,7 @@ def test_a_list_of_entries_has_a_row_for_each_bot(write_file, write_bot, tmp_pat
         ("name\nx\n", "class.csv:2: the key 'path' is missing"),
         ("path,clock.move_s\nbots/ann,fast\n", "class.csv:2: 'clock.move_s'"),
         ("path,options.deph\nbots/ann,3\n", "class.csv:2: bot: bot 'ann': it has no option 'deph'"),
+        ("path\n\0\n", "class.csv:2: 'path' has a zero byte in it"),
         ("path\nbots/ann,3\n", "class.csv:2: the row has 2 cells"),
         ("path,read\nbots/ann,/nowhere\n", "class.csv:2: 'read': /nowhere does not exist"),
         ("path\nbots/ann\nbots/ann\n", "class.csv:3: two bots are named 'ann'"),
@@ -140,7 +141,6 @@ def test_a_bad_row_is_told_with_its_line_or_left_out(write_file, write_bot, tmp_
         ("path,depth\nbots/ann,3\n", "class.csv:1: unknown column 'depth'"),
         ("path,path\nbots/ann,x\n", "class.csv:1: the column 'path' is there twice"),
         ("", "the list of entries is empty"),
-        ("path\n\0\n", "class.csv"),
     ],
 )
 def test_a_list_without_proper_columns_is_refused_in_any_case(write_file, names, tmp_path, rows, what):

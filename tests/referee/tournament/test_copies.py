@@ -38,7 +38,7 @@ def test_a_copy_has_the_settings_and_files_of_its_original(write_file, ann):
         ('[[bots]]\ncopy_of = "bob"\nname = "x"\n', "no bot before it is called so"),
         ('[[bots]]\ncopy_of = "ann"\n', "'bots[2].name' is missing"),
         ('[[bots]]\ncopy_of = "ann"\nname = "ann"\n', "two bots are named 'ann'"),
-        ('[[bots]]\ncopy_of = "ann"\nname = "x"\nfresh = true\n', "'bots[2].fresh' is beside copy_of"),
+        ('[[bots]]\ncopy_of = "ann"\nname = "x"\nfresh = true\n', "'bots[2].copy_of' is beside 'fresh'"),
         (
             '[[bots]]\ncopy_of = "ann"\nname = "x"\n[[bots]]\ncopy_of = "x"\nname = "y"\n',
             "'y' is a copy of 'x', a copy itself",

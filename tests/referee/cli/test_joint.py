@@ -1,0 +1,140 @@
+"""One table over several runs, and one over several games."""
+
+import json
+import random
+import shutil
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+
+from leaderboard.joint import combined, join, joint_standings
+from leaderboard.ratings.official import rate
+from leaderboard.run_table import counted_matches
+from referee.errors import UsageError
+from referee.run.run import Run
+
+
+@pytest.fixture
+def runs(make_run, tmp_path):
+    """Three runs of "ann" and "bob", and of "cyd" in the second and third, on different seeds."""
+    folders = [
+        make_run("one", seed=1),
+        make_run("two", seed=2, others=["cyd"], played=7, blocks=3),
+        make_run("six", seed=6, others=["cyd"], played=12),
+    ]
+    return [Run(folder) for folder in folders]
+
+
+def test_all_matches_are_in_one_fit_and_the_order_of_the_runs_changes_nothing(runs):
+    tables = [joint_standings(join(order)) for order in permutations(runs)]
+    assert all(table == tables[0] for table in tables)
+    rows = [row for run in runs for row in counted_matches(run).rows]
+    assert sum(row.played for row in tables[0]) == 2 * len(rows)
+    skills = rate(random.Random(1).sample(rows, len(rows))).skills
+    assert {row.entry_id: (row.mu, row.sigma) for row in tables[0]} == {
+        entry: (skill.mu, skill.sigma) for entry, skill in skills.items()
+    }
+    assert all(row.live_mu is None for row in tables[0])
+
+
+def test_anchors_and_withdrawals_of_a_run_hold_in_the_joint_table(runs):
+    ann, bob = (bot.entry_id for bot in runs[0].participants)
+    cyd = runs[1].participants[2].entry_id
+    runs[1].leave("withdrawn", "cyd", "annul", by="eve", reason="")
+    joint = join(runs, anchors={ann: 1000})
+    table = {row.entry_id: row for row in joint_standings(joint)}
+    assert table[ann].elo == 1000
+    assert table[bob].elo < 1000
+    assert "in two: withdrawn" in table[cyd].note
+    own = sum(cyd in {seat.entry_id for seat in row.seats} for row in counted_matches(runs[2]).rows)
+    assert table[cyd].played == own > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("[options]\nrounds = 6\n", "in toy, 'rounds' is 4 and 6"),
+        ("[clock]\nmove_s = 9\n", "in [limits], 'move_s' is 1"),
+        ("[faults]\nstrikes = 3\n", "in [faults], 'strikes' is 0 and 3"),
+        ("ponder = false\n", "'ponder' is True and False"),
+    ],
+)
+def test_runs_that_do_not_fit_are_refused_with_the_reason(make_run, more, why):
+    one = Run(make_run("one"))
+    other = Run(make_run("other", more=more))
+    with pytest.raises(UsageError) as caught:
+        join([one, other])
+    assert why in str(caught.value)
+    if "options" in more:
+        with pytest.raises(UsageError):
+            join([one, other], mixed=True)
+    else:
+        assert joint_standings(join([one, other], mixed=True))
+
+
+def test_a_run_counts_once(make_run, tmp_path):
+    one = Run(make_run("one"))
+    with pytest.raises(UsageError, match="is named twice"):
+        join([one, Run(one.folder)])
+
+
+def test_a_copy_of_a_run_is_refused(played, tmp_path):
+    shutil.copytree(played.path, tmp_path / "runs" / "again")
+    with pytest.raises(UsageError, match="one is a copy of the other"):
+        join([Run(played), Run(tmp_path / "runs" / "again")])
+
+
+def test_anchors_that_contradict_each_other_are_refused(make_run, runs):
+    ann = runs[0].participants[0].entry_id
+    for run, value in zip(runs, (1000, 1200, 1000), strict=True):
+        run.journal.events[0].fields["ratings"] = {"anchor": {ann: value}}  # as if the file had said so
+    with pytest.raises(UsageError, match=r"fixes '<ann>' at 1000, .* at 1200"):
+        join(runs)
+    assert join(runs, anchors={}).counted.anchors == {}
+
+
+def test_the_commands_print_one_table_as_text_json_and_csv(crosstown, runs):
+    printed = crosstown("standings", "one", "two", "six")
+    assert printed.code == 0
+    assert "23 matches of 3 runs." in printed.out
+    found = json.loads(crosstown("standings", "one", "two", "six", "--json", "--anchor", "cyd=500").out)
+    assert len(found["runs"]) == 3
+    assert {row["name"]: row["elo"] for row in found["standings"]}["cyd"] == 500
+    assert "Anchored: cyd 500 (Elo)" in found["caption"]
+    assert crosstown("standings", "one", "two", "--csv").out.count("\n") == 4
+    for words in (("one", "two", "--cross"), ("one", "two", "--live"), ("--combined", "--pooled")):
+        assert crosstown("standings", *words).code == 2
+
+
+def test_a_table_over_games_sums_what_each_bot_has_played(crosstown, write_tournament, make_run, runs, tmp_path):
+    """Three seats are a table of their own, in which nothing was played yet."""
+    three = make_run("three", others=["cyd", "dan"], more="players = 3\n", played=0)
+    table = joint_standings(join([*runs, Run(three)]))
+    assert {(row.game, row.players) for row in table} == {("toy", 2), ("toy", 3)}
+    rows = combined(table)
+    rated = {row.entry_id: row for row in table if row.rated}
+    assert [row.entry_id for row in rows[:3]] == [row.entry_id for row in table[:3]]
+    for row in rows:
+        own = [rated[row.entry_id].conservative] if row.entry_id in rated else []
+        assert row.total == pytest.approx(sum(own))
+        assert len(row.games) == len(own)
+    assert rows[-1].name == "dan"
+    printed = crosstown("standings", "one", "two", "three", "--combined")
+    assert printed.code == 0, printed.err
+    assert "toy, 2 players" in printed.out
+    assert "a game without a rated match counts 0" in printed.out
+    found = json.loads(crosstown("standings", "one", "two", "three", "--combined", "--json").out)
+    assert [row["rank"] for row in found["combined"]] == [1, 2, 3, 4]
+    csv = crosstown("standings", "one", "two", "--combined", "--csv").out
+    assert csv.startswith("rank,name,version,entry_id,total,error,mu of toy with 2")
+
+
+def test_a_sum_over_two_games_is_that_of_both(make_run, runs):
+    table = joint_standings(join(runs))
+    twice = [*table, *(replace(row, game="other") for row in table[:1])]
+    found = {row.entry_id: row for row in combined(twice)}
+    first = table[0]
+    assert found[first.entry_id].total == pytest.approx(2 * first.conservative)
+    assert found[first.entry_id].error == pytest.approx(1.959964 * (2 * first.sigma**2) ** 0.5)
+    assert found[table[1].entry_id].total == pytest.approx(table[1].conservative)
