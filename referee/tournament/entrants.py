@@ -355,7 +355,7 @@ def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool, elsewhere
         entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play, elsewhere=elsewhere)
     except (ManifestError, EntryError, BotNameError) as error:
         step = error.next_step
-        if not isinstance(error, BotNameError) and not bot.folder.exists():
+        if not isinstance(error, BotNameError) and not bot.folder.exists() and not config.skip_bad:
             step += "; if it is gone from a run that has begun: crosstown withdraw RUN BOT"
         raise _bot_error(config, bot, f"bot: {error}", step) from None
     _check_games(config, bot, entry)
