@@ -164,7 +164,8 @@ class Cluster:
         for process in self.processes.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
-                process.terminate()
+                # `unshare` passes no other signal on to the machine that it holds.
+                process.send_signal(signal.SIGTERM if self.networks is None else signal.SIGKILL)
         for process in self.processes.values():
             try:
                 process.wait(15)

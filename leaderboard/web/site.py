@@ -105,7 +105,7 @@ def publish(
         _swap(made, target)
     except OSError as error:
         raise PlatformError(
-            f"{error.filename or target}: cannot be written ({error.strerror})", "choose another folder, or free space"
+            f"{error.filename or target}: cannot be written ({error.strerror or error})", "choose another folder, or free space"
         ) from None
     finally:
         _remove(made)
@@ -307,7 +307,8 @@ def _drawn(todo: Sequence[_Replay], folder: Path, is_ladder: bool, jobs: int) ->
     if jobs == 1:
         yield from (_draw(one, folder, is_ladder) for one in todo)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
+    # Not "forkserver": its socket would lie below TMPDIR, whose path may be too long for one.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for start in range(0, len(todo), _MOST_REPLAYS_AHEAD):
             lot = todo[start : start + _MOST_REPLAYS_AHEAD]
             for made in as_completed([pool.submit(_draw, one, folder, is_ladder) for one in lot]):

@@ -74,10 +74,13 @@ def login(
             token = token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--token-file {token_file}: cannot be read ({error})", "check the path") from None
+    elif not sys.stdin.isatty():
+        token = sys.stdin.readline().strip()
     else:
         token = typer.prompt("Token", hide_input=True, prompt_suffix=": ", err=True).strip()
     if not token.isascii() or not token.isprintable() or not token:
-        raise UsageError("that is not a token", "copy it whole from the page where it was shown")
+        what = "that is not a token" if token else "no token was entered"
+        raise UsageError(what, "copy it whole from the page where it was shown")
     note = console(stderr=True)
     try:
         me = LadderClient(address, token, note=lambda text: note.print(one_line(text), markup=False)).get("/me")

@@ -20,23 +20,35 @@ _TERMINAL = "--terminal"
 """Instead of a program, a person."""
 
 _SCRIPTS = {
-    re.compile(r"python[\d.]*|pypy[\d.]*"): (".py", ".pyc", ".pyz"),
-    re.compile(r"node|nodejs|bun|deno|tsx|ts-node"): (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"),
-    re.compile(r"perl[\d.]*"): (".pl",),
-    re.compile(r"ruby[\d.]*"): (".rb",),
-    re.compile(r"php[\d.]*"): (".php",),
-    re.compile(r"lua(jit)?[\d.]*"): (".lua",),
-    re.compile(r"Rscript"): (".R", ".r"),
-    re.compile(r"(ba|da|z|k|fi)?sh"): (".sh", ".bash", ".zsh", ".fish"),
-    re.compile(r"java"): (".jar", ".java"),
+    re.compile(r"python[\d.]*|pypy[\d.]*"): ((".py", ".pyc", ".pyz"), {"-c"}),
+    re.compile(r"node|nodejs|bun|deno|tsx|ts-node"): (
+        (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"),
+        {"-e", "--eval", "-p", "--print"},
+    ),
+    re.compile(r"perl[\d.]*"): ((".pl",), {"-e", "-E"}),
+    re.compile(r"ruby[\d.]*"): ((".rb",), {"-e"}),
+    re.compile(r"php[\d.]*"): ((".php",), {"-r"}),
+    re.compile(r"lua(jit)?[\d.]*"): ((".lua",), {"-e"}),
+    re.compile(r"Rscript"): ((".R", ".r"), {"-e"}),
+    re.compile(r"(ba|da|z|k|fi)?sh"): ((".sh", ".bash", ".zsh", ".fish"), {"-c", "-s"}),
+    re.compile(r"java"): ((".jar", ".java"), {"-cp", "-classpath", "--class-path"}),
 }
-"""Interpreters, by the names of their programs, and how the names of their scripts end."""
+"""Interpreters, by the names of their programs: how the names of their scripts end, and the options after which the
+program comes from somewhere else than the first file that is named."""
 
 _ENDING_NEEDED = frozenset({".js", ".jar"})
 """Of these interpreters a word without an ending is something else: `node bot` runs bot.js, `deno run` is a command."""
 
-_NO_SCRIPT = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "-cp", "-classpath", "--class-path", "-s"})
-"""Options after which an interpreter has its program from somewhere else than the first file that is named."""
+_STARTERS = {
+    "env": (frozenset({"-u", "-C"}), 0),
+    "nice": (frozenset({"-n"}), 0),
+    "nohup": (frozenset(), 0),
+    "setsid": (frozenset(), 0),
+    "stdbuf": (frozenset({"-i", "-o", "-e"}), 0),
+    "timeout": (frozenset({"-k", "-s"}), 1),
+}
+"""Programs that start another one, with their options that have a value in the next word, and how many words stand
+before the other program."""
 
 _SHOWN_PATH = 400
 
@@ -94,7 +106,7 @@ def _find_argv(folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]
     be executed, none for the bridge to start, or if the script that it is to run is not there.
     """
     words = tuple(python if word == PYTHON else word for word in manifest.run)
-    if _BRIDGE in words and not {"--", _TERMINAL} & set(words):
+    if _bridge_at(words) and not {"--", _TERMINAL} & set(words):
         raise ManifestError(
             f"{folder / FILE_NAME}: 'run' starts the bridge without a program",
             f'write it after \'--\', such as ["{PYTHON}", "-m", "{_BRIDGE}", "--", "perl", "bot.pl"]',
@@ -102,17 +114,24 @@ def _find_argv(folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]
     behind = _behind_bridge(words)
     if behind:
         _find_program(folder, behind[0], manifest)
-        _check_behind_env(folder, behind)
-        _check_script(folder, behind)
+        _check_started(folder, behind)
     program = _find_program(folder, words[0], manifest)
-    _check_behind_env(folder, words)
-    _check_script(folder, words)
+    _check_started(folder, words)
     return (str(program), *words[1:])
+
+
+def _bridge_at(words: tuple[str, ...]) -> int:
+    """Behind which word the bridge's own words begin: `-m crosstown_bridge` or `crosstown bridge`; 0 for other bots."""
+    for number, word in enumerate(words):
+        if word == _BRIDGE or (word == "bridge" and number and Path(words[number - 1]).name == "crosstown"):
+            return number + 1
+    return 0
 
 
 def _behind_bridge(words: tuple[str, ...]) -> tuple[str, ...]:
     """The command line of a bot that talks in lines: what follows `--`; () for other bots."""
-    return words[words.index("--") + 1 :] if _BRIDGE in words and "--" in words else ()
+    own = words[_bridge_at(words) :]
+    return own[own.index("--") + 1 :] if own != words and "--" in own else ()
 
 
 def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
@@ -184,54 +203,58 @@ def _check_interpreter(folder: Path, script: Path, word: str) -> None:
         raise ManifestError(
             f"{where} the interpreter '{named}', which is not there", "install it, or correct that line"
         )
-    inner = _after_env(words)
-    if inner and inner is not words and not shutil.which(inner[0]):
+    inner = _started_by(words)
+    if inner and not shutil.which(inner[0]):
         why, next_step = not_found(inner[0], folder)
         raise ManifestError(f"{where} the interpreter '{inner[0]}': {why}", next_step)
 
 
-def _after_env(words: Sequence[str]) -> Sequence[str]:
-    """Without a leading `env` and what it sets."""
-    if not words or Path(words[0]).name != "env":
-        return words
+def _started_by(words: Sequence[str]) -> Sequence[str]:
+    """What `env`, `timeout` and their like start: the words from that program on; () if these start nothing."""
+    options, before = _STARTERS.get(Path(words[0]).name, (None, 0)) if words else (None, 0)
+    if options is None:
+        return ()
     rest = 1
     while rest < len(words) and (words[rest].startswith("-") or "=" in words[rest]):
-        rest += 1
-    return words[rest:]
+        rest += 2 if words[rest] in options else 1
+    return words[rest + before :]
 
 
-def _check_behind_env(folder: Path, words: Sequence[str]) -> None:
-    """ManifestError if the program that a plain `env NAME=VALUE ... program` starts is not there."""
-    inner = _after_env(words)
-    before = words[1 : len(words) - len(inner)]
-    if not inner or inner is words or any(word.startswith(("-", "PATH=")) for word in before):
-        return  # its options have values of their own, and with another PATH it finds others
-    program = inner[0]
-    own = folder / program
-    found = own.is_file() and os.access(own, os.X_OK) if "/" in program else shutil.which(program)
-    if not found:
-        why, next_step = not_found(program, folder)
-        where = f"{folder / FILE_NAME}: 'run' has env start '{program}', which is not there"
-        raise ManifestError(f"{where}: {why}", next_step)
+def _check_started(folder: Path, words: Sequence[str]) -> None:
+    """ManifestError if a program that `env`, `timeout` and their like start is not there, or the script of the last."""
+    while inner := _started_by(words):
+        own_words = words[1 : len(words) - len(inner)]
+        if Path(words[0]).name == "env" and any(word.startswith(("-", "PATH=")) for word in own_words):
+            return  # with another PATH or folder it finds others
+        program = inner[0]
+        own = folder / program
+        found = own.is_file() and os.access(own, os.X_OK) if "/" in program else shutil.which(program)
+        if not found:
+            why, next_step = not_found(program, folder)
+            where = f"{folder / FILE_NAME}: 'run' has {Path(words[0]).name} start '{program}', which is not there"
+            raise ManifestError(f"{where}: {why}", next_step)
+        words = inner
+    _check_script(folder, words)
 
 
 def _check_script(folder: Path, words: Sequence[str]) -> None:
     """ManifestError if what an interpreter is to run, a file or a module of Python, is surely not there."""
-    words = _after_env(words)
-    endings = next((ends for names, ends in _SCRIPTS.items() if words and names.fullmatch(Path(words[0]).name)), None)
-    if endings is None:
+    known = next((found for names, found in _SCRIPTS.items() if words and names.fullmatch(Path(words[0]).name)), None)
+    if known is None:
         return
+    endings, no_script = known
     for number, word in enumerate(words[1:], 1):
         if word == "-m" and ".py" in endings:
             if words[0] == sys.executable and number + 1 < len(words):
                 _check_module(folder, words[number + 1])
             return
-        if word in _NO_SCRIPT or word in ("-", "--"):
+        if word in no_script or word == "-":
             return
         if word.startswith("-"):
             continue
-        # The first word may be a script of any name; later ones may be values of options.
-        if word.endswith(endings) or (number == 1 and not _ENDING_NEEDED & set(endings)):
+        # The first word, or that behind --, may be a script of any name; others may be values of options.
+        first = words[number - 1] in (words[0], "--")
+        if word.endswith(endings) or (first and not _ENDING_NEEDED & set(endings)):
             _check_file(folder, Path(words[0]).name, word)
             return
 

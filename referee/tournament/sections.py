@@ -328,6 +328,12 @@ LEAST = {
 }
 """Limits with less than which no bot can start."""
 
+_MOST = {
+    "max_message_bytes": MOST_MESSAGE_BYTES,
+    "processes": 4_194_304,  # the kernel refuses more
+    "cores": 100_000,  # as here, far below what it refuses
+}
+
 
 def read_limits(file: TomlFile) -> Limits:
     """Raises ConfigError."""
@@ -399,9 +405,15 @@ def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, f
     given = file.table(*where)
     file.check_keys(where, given, known)
     for name, value in given.items():
-        if name == "max_message_bytes" and type(value) is int and value > MOST_MESSAGE_BYTES:
-            what = f"'{dotted(*where, name)}' must be at most {MOST_MESSAGE_BYTES}, not {value}"
-            file.fail((*where, name), what, f"write, for instance, {name} = {DEFAULTS.max_message_bytes}")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        example = f"write, for instance, {name} = {_number(getattr(DEFAULTS, name) or 1)}"
+        if is_number and value > _MOST.get(name, value):
+            what = f"'{dotted(*where, name)}' must be at most {_MOST[name]}, not {_number(value)}"
+            file.fail((*where, name), what, example)
+        least = LEAST.get(name)
+        if is_number and least is not None and value < least:
+            what = f"'{dotted(*where, name)}' must be at least {least:g}, not {_number(value)}: no bot can start with less"
+            file.fail((*where, name), what, example)
         try:
             # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
             no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")
@@ -410,10 +422,6 @@ def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, f
             default = getattr(DEFAULTS, name) or 10
             what = str(error).replace(f"limit {name}", f"'{dotted(*where, name)}'")
             file.fail((*where, name), what, f"write, for instance, {name} = {_number(default)}")
-        least = LEAST.get(name, 0)
-        if 0 < value < least:
-            what = f"'{dotted(*where, name)}' must be at least {least:g}: with {value:g} no bot can start"
-            file.fail((*where, name), what, f"write, for instance, {name} = {_number(getattr(DEFAULTS, name) or 1)}")
     return dict(given)
 
 

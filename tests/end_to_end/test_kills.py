@@ -27,6 +27,8 @@ FORMATS = {
     "league": (8, "[league]\nwindow = 2\nclose = true\n", 24, "[league]\nwindow = 2\nclose = true\n"),
 }
 CASES = [(style, bots) for style in FORMATS for bots in (2, 3, 7)]
+QUICK = [("round-robin", 7), ("gauntlet", 3), ("swiss", 7), ("knockout", 2), ("league", 3)]
+"""Each format once, for the default run."""
 TIMES = {2: 4, 3: 2, 7: 1}
 """The fewer bots, the more blocks, so that there is something left to kill."""
 
@@ -81,7 +83,10 @@ def outcome(workplace, *words: str):
     return json.loads(ran.stdout)
 
 
-@pytest.mark.parametrize(("style", "bots"), CASES)
+@pytest.mark.parametrize(
+    ("style", "bots"),
+    [pytest.param(*case, marks=() if case in QUICK else pytest.mark.long) for case in CASES],
+)
 def test_any_format_killed_amid_its_matches_is_taken_up_exactly(workplace, write_cup, style, bots):
     blocks, more, _, _ = FORMATS[style]
     write_cup(bots, blocks * TIMES[bots], keys={"format": json.dumps(style)}, more=more)

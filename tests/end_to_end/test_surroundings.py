@@ -49,12 +49,17 @@ def with_a_home_that_cannot_be_written(place: Path) -> dict[str, str | None]:
     return {"HOME": "/proc/self", "XDG_CACHE_HOME": None, "CROSSTOWN_CACHE": None, "TMPDIR": str(place / "tmp")}
 
 
+def with_all_of_these(place: Path) -> dict[str, str | None]:
+    """No home, a long TMPDIR with an escape in it, and an ASCII locale; a fault that one of them causes shows here, and
+    the long run says which."""
+    return {**without_home(place), **dict(ASCII), "TMPDIR": str(long_folder(place / "100%"))}
+
+
+ALONE = [without_home, with_a_long_tmpdir, with_an_escape_in_tmpdir, with_an_ascii_locale]
 SURROUNDINGS = [
-    without_home,
-    with_a_long_tmpdir,
-    with_an_escape_in_tmpdir,
-    with_an_ascii_locale,
+    with_all_of_these,
     with_a_home_that_cannot_be_written,
+    *(pytest.param(make, marks=pytest.mark.long) for make in ALONE),
 ]
 
 
@@ -293,7 +298,9 @@ def test_a_working_directory_that_is_gone_is_said(workplace: Any, tmp_path: Path
         assert outcome.stderr.startswith("error: the working directory is gone\nnext: change to a folder")
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", [*(pytest.param(stream, marks=pytest.mark.long) for stream in (">&-", "2>&-", "<&-")), "<&- >&- 2>&-"]
+)
 def test_what_would_be_printed_to_a_closed_stream_goes_nowhere(workplace: Any, write_cup: Any, closed: str) -> None:
     """The journal and the database had the number of the stream, and errors of printing the code of a failed run."""
     write_cup(bots=2, blocks=1)
