@@ -73,20 +73,24 @@ def gaps_of(run: Run, known: Mapping[str, MatchRow] | None = None) -> Gaps:
     there = {row.match_id for row in rows}
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
-    end = min((line.fields["place"] for line in since if line.kind == "added"), default=None)
+    end = text.opened
     bad = {match_id for item in index.unusable if place_of(match_id := match_id_of(item.path)) is not None} - left
     scheduled: set[str] = set()
     missing: list[str] = []
     damaged: list[str] = []
+    reached = False
     for spec, state in progress:
+        if reached := end is not None and spec.place >= end:
+            break  # the rest may be long
         scheduled.add(spec.match_id)
-        if state == "open" and spec.match_id not in left and (end is None or spec.place < end):
+        if state == "open" and spec.match_id not in left:
             (damaged if spec.match_id in bad else missing).append(spec.match_id)
-    if not progress.schedule.ended:
+    if not reached and not progress.schedule.ended:
         wanted = int(finished.fields["rated"]) - len(taken - {None})
         unknown = max(0, wanted - len(there) - len(missing) - len(bad))
         return Gaps(path, missing, (), unknown, sorted(bad))
-    return Gaps(path, missing, [row.match_id for row in rows if row.match_id not in scheduled], 0, damaged)
+    before = [row.match_id for row in rows if end is None or row.place < end]
+    return Gaps(path, missing, [match_id for match_id in before if match_id not in scheduled], 0, damaged)
 
 
 class Verification:

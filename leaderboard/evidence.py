@@ -32,7 +32,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class BotFault:
     """The last fault of a bot for one reason: in how many matches there was one, what the referee said of the last one,
-    where the bot was, or the last lines that it printed, and what to do if that is known. `record` is a file's name.
+    where the bot was (the innermost line last) or the last lines that it printed, and what to do if that is known.
+    `record` is a file's name.
     """
 
     entry_id: str
@@ -65,8 +66,11 @@ def _last_fault(faults: list[tuple[MatchRow, SeatRow]], records: RecordStore) ->
         kept = []
     for one in kept:
         texts = dict(one.texts)
-        shown = texts.get("stacks") or texts.get("stderr") or texts.get("stdout") or ""
-        said, lines, advice = one.said, tuple(shown.rstrip().splitlines()[-LAST_LINES:]), missing_package(shown)
+        stacks = texts.get("stacks", "")
+        shown = stacks or texts.get("stderr") or texts.get("stdout") or ""
+        all_lines = shown.rstrip().splitlines()
+        lines = tuple(all_lines[LAST_LINES - 1 :: -1] if stacks else all_lines[-LAST_LINES:])
+        said, advice = one.said, missing_package(shown)
     matches = len({row.match_id for row, _ in faults})
     return BotFault(seat.entry_id, seat.name, seat.fault, matches, row.match_id, row.stamp.name, said, lines, advice)
 

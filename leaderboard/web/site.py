@@ -105,7 +105,8 @@ def publish(
         _swap(made, target)
     except OSError as error:
         raise PlatformError(
-            f"{error.filename or target}: cannot be written ({error.strerror or error})", "choose another folder, or free space"
+            f"{error.filename or target}: cannot be written ({error.strerror or error})",
+            "choose another folder, or free space",
         ) from None
     finally:
         _remove(made)

@@ -57,7 +57,9 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         what = re.sub(r"^(No such command '.*?'\.) Did you mean .*", r"\1", what)  # the next line says it better
         return Explained(what, _help(error, what, command), ExitCode.USAGE)
     if type(error).__name__ == "Abort" and not isinstance(error.__context__, KeyboardInterrupt):  # of typer's questions
-        return Explained("the question was not answered: the input has ended", "answer it in a terminal", ExitCode.USAGE)
+        return Explained(
+            "the question was not answered: the input has ended", "answer it in a terminal", ExitCode.USAGE
+        )
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return Explained("interrupted", "run the same command again to continue", ExitCode.INTERRUPTED)
     if isinstance(error, OSError):

@@ -1,6 +1,7 @@
 """`crosstown login` and `crosstown submit`."""
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -102,6 +102,16 @@ def copy_requirements(folder: Path, requirements: Requirements, target: Path) ->
         copy_within(folder, find_within(folder, Path(name)), copy)
 
 
+def have_hashes(folder: Path, requirements: Requirements) -> bool:
+    """Whether these files, in `folder`, say which hash each package has: then pip takes none without one."""
+    texts = ((folder / name).read_text("utf-8", errors="replace") for name in requirements.files if _is_list(name))
+    return any(option in text for text in texts for option in ("--hash", "--require-hashes"))
+
+
+def _is_list(name: str) -> bool:
+    return not name.endswith((".whl", ".gz", ".zip"))
+
+
 def hold_environment(cache_folder: Path, requirements: Requirements) -> Environment | None:
     """The environment that was made of these, if it is there."""
     held = hold_built(cache_folder / requirements.id)

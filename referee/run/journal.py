@@ -35,11 +35,13 @@ from referee.errors import JournalError, PlatformError, UsageError
 from referee.record.format import CHAIN_START, dumps, seal
 from referee.record.journal import (
     DIGEST_BYTES,
+    LEAVING,
     Control,
     JournalDamage,
     JournalLine,
     control_fields,
     controls_of,
+    departures,
     read_lines,
 )
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
@@ -57,6 +59,9 @@ _FORMATS = (1, 2)
 
 _STATES = (CREATED, "resumed", "stopped", "finished")
 """Events that say how far a run is."""
+
+_OPENING = ("added", "reinstated", "extended")
+"""Controls after which there is more to play; so it is where another choice is made for a bot that is out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,22 @@ class JournalText:
         """Which event finished the run; None of one that is not finished, or was resumed since."""
         state = [place for place, line in enumerate(self.events) if line.kind in _STATES]
         return state[-1] if state and self.events[state[-1]].kind == "finished" else None
+
+    @property
+    def opened(self) -> int | None:
+        """The first place from which on the controls after `finish` let more matches be played; None if they do not."""
+        finish = self.finish
+        if finish is None:
+            return None
+        out = departures(controls_of(Path(), self.events[:finish]))
+        return min(
+            (
+                int(line.fields["place"])
+                for line in self.events[finish + 1 :]
+                if line.kind in _OPENING or (line.kind in LEAVING and line.fields["entry_id"] in out)
+            ),
+            default=None,
+        )
 
 
 def read_journal(path: Path) -> JournalText:

@@ -143,16 +143,16 @@ class Run:
         """How far the run is now."""
         if not self.begun:
             return "not begun"
-        if self.journal.finish is not None:
+        if self.finished:
             return "finished"
         if is_run(self.folder.lock):
             return "going on"
-        return "stopped" if self.journal.last_state == "stopped" else "cut off"
+        return "stopped" if self.journal.last_state in ("stopped", "finished") else "cut off"
 
     @property
     def finished(self) -> bool:
-        """Whether all is played that could be played, and the run was not resumed since."""
-        return self.journal.finish is not None
+        """Whether all is played that could be played, and the run was neither resumed nor given more to play since."""
+        return self._finish() is not None
 
     @property
     def extent(self) -> Extent:
@@ -181,11 +181,7 @@ class Run:
 
     def _finish(self) -> int | None:
         """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
-        finish = self.journal.finish
-        grown = finish is not None and any(
-            line.kind in ("added", "reinstated", "extended") for line in self.journal.events[finish + 1 :]
-        )
-        return None if grown else finish
+        return self.journal.finish if self.journal.opened is None else None
 
     @property
     def failed_starts(self) -> dict[str, FailedStart]:

@@ -328,11 +328,12 @@ LEAST = {
 }
 """Limits with less than which no bot can start."""
 
-_MOST = {
+MOST = {
     "max_message_bytes": MOST_MESSAGE_BYTES,
     "processes": 4_194_304,  # the kernel refuses more
     "cores": 100_000,  # as here, far below what it refuses
 }
+"""Limits above which no bot can start, or one message takes more memory than a match has."""
 
 
 def read_limits(file: TomlFile) -> Limits:
@@ -407,12 +408,15 @@ def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, f
     for name, value in given.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         example = f"write, for instance, {name} = {_number(getattr(DEFAULTS, name) or 1)}"
-        if is_number and value > _MOST.get(name, value):
-            what = f"'{dotted(*where, name)}' must be at most {_MOST[name]}, not {_number(value)}"
+        if is_number and value > MOST.get(name, value):
+            what = f"'{dotted(*where, name)}' must be at most {MOST[name]}, not {_number(value)}"
             file.fail((*where, name), what, example)
         least = LEAST.get(name)
-        if is_number and least is not None and value < least:
-            what = f"'{dotted(*where, name)}' must be at least {least:g}, not {_number(value)}: no bot can start with less"
+        is_kind = is_number and not (isinstance(least, int) and isinstance(value, float))
+        if is_kind and least is not None and value < least:
+            what = (
+                f"'{dotted(*where, name)}' must be at least {least:g}, not {_number(value)}: no bot can start with less"
+            )
             file.fail((*where, name), what, example)
         try:
             # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,18 @@ async def test_a_bot_plays_with_its_packages_and_the_sdk_in_the_sandbox(bot: Pat
         assert note["prefix"] == str(built.folder / "python")
         assert note["written"] == "OSError"  # of a read-only file system
     assert built.toolchain.endswith("packages")
+
+
+def test_a_list_with_hashes_is_held_to_them_and_gets_the_sdk_as_well(bot: Path) -> None:
+    wheels = sorted((bot / "wheels").glob("*.whl"))
+    lines = [f"./wheels/{path.name} --hash=sha256:{sha256(path.read_bytes()).hexdigest()}\n" for path in wheels]
+    (bot / "requirements.txt").write_text("--no-index\n" + "".join(lines))
+    built, _ = build(bot, Yard("plain"))
+    assert list(built.folder.glob("python/lib/python*/site-packages/crosstown_bot"))
+    changed = lines[-1].replace(lines[-1].strip()[-4:], "0000")
+    (bot / "requirements.txt").write_text("--no-index\n" + "".join([*lines[:-1], changed]))
+    with pytest.raises(BuildError):
+        build(bot, Yard("plain"))
 
 
 def test_a_bot_is_not_built_until_its_requirements_are_installed(bot: Path) -> None:

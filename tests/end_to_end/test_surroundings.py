@@ -105,6 +105,7 @@ AFTERWARDS = [
     ("extend", "cup --blocks 1"),
     ("rebuild", "cup"),
     ("sign", "cup"),
+    ("publish", "runs/cup site --jobs 2"),
     ("certificate", "remote.toml"),
     ("doctor", ""),
     ("docs", "cli"),
@@ -241,7 +242,7 @@ def test_every_command_of_a_ladder_works(surrounded: Any, tmp_path: Path) -> Non
 def test_no_command_is_left_out_of_the_surroundings() -> None:
     beside = [*OF_A_LADDER, MAKES_A_TOKEN, CONNECTS, SERVES_A_LADDER]
     tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS, *beside]} | {BRIDGED, SERVES}
-    with_tests_of_their_own = SERVING | ELSEWHERE | {"pack", "publish"}
+    with_tests_of_their_own = SERVING | ELSEWHERE | {"pack"}
     assert tried == {" ".join(words) for words, _ in commands()} - with_tests_of_their_own
 
 

@@ -25,6 +25,7 @@ STACKS = f"""Thread 0x7f (most recent call first):
 
 Current thread 0x7e (most recent call first):
   File "{STORED}/bot.py", line 7 in think
+  File "{STORED}/bot.py", line 5 in choose
   File "/sdk/crosstown_bot/playing.py", line 115 in _choose
   File "/usr/lib/python3/asyncio/runners.py", line 9 in run"""
 
@@ -83,7 +84,7 @@ def test_the_last_fault_of_each_bot_and_reason_tells_why(tmp_path: Path) -> None
     ]
     assert faults[0].said == "crashed: the process ended: exit code 1"
     assert faults[0].lines[-2:] == ('  File "bot.py", line 7, in choose', "ValueError: no plan")
-    assert faults[1].lines == ('File "bot.py", line 7 in think',)
+    assert faults[1].lines == ('File "bot.py", line 5 in choose', 'File "bot.py", line 7 in think')
 
 
 def test_a_record_that_is_gone_leaves_the_reason(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from referee.record.journal import Control
 from referee.run.journal import Journal, read_journal
+from referee.run.run import Run
 
 BOTS = ("cyd", "dan")
 
@@ -83,6 +84,30 @@ def test_what_was_never_played_is_not_missing(finished, crosstown, gaps):
     assert crosstown("annul", "cup", names(folder)[0]).code == 0
     assert crosstown("annul", "cup", names(folder)[0], "--replay").code == 0
     assert gaps() == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("extend", "cup", "--blocks", "10000000"),
+        ("reinstate", "cup", "cyd"),
+        ("withdraw", "cup", "cyd", "--choice", "annul"),
+    ],
+)
+def test_matches_that_a_finished_run_was_given_are_still_to_be_played(make_run, crosstown, gaps, words):
+    """They were called lost: "10 matches were played and have no good record"."""
+    folder = make_run(played=6, others=BOTS)
+    assert crosstown("withdraw", "cup", "cyd").code == 0
+    open_matches = [spec.match_id for spec, state in Run(folder.path).progress(()) if state == "open"]
+    for match_id in open_matches[6:]:
+        say(folder, "given_up", match=match_id, place=0, reason="platform_fault", detail="")
+    say(folder, "finished", rated=6, missing=0)
+    assert Run(folder.path).state == "finished"
+    assert crosstown(*words).code == 0
+    assert gaps() == []
+    told = crosstown("standings", "cup")
+    assert "no good record" not in told.out + told.err
+    assert not Run(folder.path).finished
 
 
 def test_a_run_that_goes_on_misses_nothing(make_run, gaps):

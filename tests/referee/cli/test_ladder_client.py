@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,17 @@ def client(server: Server, waits: list[float] | None = None, notes: list[str] | 
         note=(notes if notes is not None else []).append,
         sleep=(waits if waits is not None else []).append,
     )
+
+
+def test_a_login_without_a_terminal_reads_a_line_and_says_if_there_is_none(
+    crosstown: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was an unexpected Abort, exit code 70."""
+    for given, what in (("", "no token was entered"), ("a\tb\n", "that is not a token")):
+        monkeypatch.setattr("sys.stdin", StringIO(given))
+        printed = crosstown("login", "http://127.0.0.1:1")
+        assert printed.code == 2
+        assert printed.err.startswith(f"error: {what}\n")
 
 
 def test_a_hand_in_is_sent_again_under_the_same_key_until_there_is_an_answer(server: Server) -> None:

@@ -76,7 +76,7 @@ def test_the_program_behind_the_bridge_is_looked_for_as_well(write_bot: WriteBot
         load_entry(write_bot(run=[*BRIDGE, "no-such-program", "x"]))
     argv = load_entry(write_bot({"bot.sh": ""}, run=[*BRIDGE, "sh", "bot.sh"])).argv
     assert argv[-2:] == ("sh", "bot.sh")
-    assert load_entry(write_bot(run=["sh", "--", "no-such-program"])).argv[1:] == ("--", "no-such-program")
+    assert load_entry(write_bot(run=["echo", "--", "no-such-program"])).argv[1:] == ("--", "no-such-program")
 
 
 def test_a_missing_program_says_which_path_it_was_looked_for_in(

@@ -11,7 +11,7 @@ from referee.process.manifest import ManifestError, parse_manifest
 from referee.schedule.formats.registry import OWN
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
-from referee.tournament.sections import LEAST
+from referee.tournament.sections import LEAST, MOST
 from tests.sentences import says
 
 HUGE = 9_000_000_000_000_000_000
@@ -43,7 +43,7 @@ def table_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", LIMIT_NAMES)
 def test_each_limit_says_which_bound_a_number_is_beyond(write_file, name):
-    highest = 16 << 20 if name == "max_message_bytes" else 2**31 - 1
+    highest = MOST.get(name, 2**31 - 1)
     table, key = table_of(name), f"'{table_of(name)}.{name}'"
     if name not in WHOLE:
         assert f"{key} must be a number, not nan" in refusal(write_file, name, "nan", table)
@@ -61,14 +61,15 @@ def test_each_limit_says_which_bound_a_number_is_beyond(write_file, name):
 @pytest.mark.parametrize("name", [*CLOCK_KEYS, *RESOURCE_KEYS])
 def test_the_limits_of_one_bot_are_held_to_the_same_bounds(write_file, name):
     inner = f"{table_of(name)} = {{ {name} = {HUGE} }}"
-    assert f".{name}' must be at most 2147483647, not {HUGE}" in refusal(write_file, "", "", bot=inner)
+    assert f".{name}' must be at most {MOST.get(name, 2**31 - 1)}, not {HUGE}" in refusal(write_file, "", "", bot=inner)
 
 
 @pytest.mark.parametrize(("name", "least"), LEAST.items())
 def test_a_limit_with_which_no_bot_can_start_is_refused_with_the_least_one(write_file, write_bot, name, least):
     value = "0.001" if least < 1 else "1"
     told = refusal(write_file, name, value, table_of(name))
-    assert f"'{table_of(name)}.{name}' must be at least {least:g}: with {value} no bot can start" in told
+    assert f"'{table_of(name)}.{name}' must be at least {least:g}, not {value}: no bot can start with less" in told
+    assert f"must be at least {least:g}, not 0" in refusal(write_file, name, "0", table_of(name))
     if name in RESOURCE_KEYS:
         inner = f"limits = {{ {name} = {value} }}"
         assert f"must be at least {least:g}" in refusal(write_file, "", "", bot=inner)
