@@ -44,6 +44,8 @@ def make_app() -> typer.Typer:
     app.command("reinstate")(run_commands.reinstate)
     app.command("add")(run_commands.add)
     app.command("annul")(run_commands.annul)
+    app.command("pause")(run_commands.pause)
+    app.command("resume")(run_commands.resume)
     app.command("extend")(run_commands.extend)
     app.command("compare")(compare)
     app.command("certificate")(run_commands.certificate)

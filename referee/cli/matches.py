@@ -323,9 +323,7 @@ def rejudge(
             metavar="RANKS", help="Use this ranking instead: one rank for each seat, 1 is the best, such as 1,2."
         ),
     ] = "",
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Write the judgement to the journal of the run. Stop the run first.")
-    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Write the judgement to the journal of the run.")] = False,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason, which is written to the journal.")] = "",
 ) -> int:
     """Judge a match again from the evidence in its record: print for each fault whether it stands.

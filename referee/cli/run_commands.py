@@ -53,8 +53,9 @@ def withdraw(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Remove a bot from a run: it plays no further matches. Stop the run first; the next `crosstown run` continues
-    without the bot.
+    """Remove a bot from a run: it plays no further matches.
+
+    While the run is played, the matches in play end first.
 
     Example: crosstown withdraw spring Ada --choice annul
     """
@@ -78,7 +79,7 @@ def disable(
 def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
     """Let a bot that was withdrawn, disabled or disqualified play on as if it had not left.
 
-    Stop the run first; the next `crosstown run` plays the matches that the bot missed.
+    The run plays the matches that the bot missed.
 
     The circuit breaker does not count the faults for which it disqualified the bot. If pairings depend on results,
     the rounds since the bot left are paired again, and only pairings that change are played again.
@@ -90,9 +91,7 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
 
     found = find_run(run, out)
     control = found.reinstate(bot, by=who(), reason=reason)
-    print_text(
-        f"'{control.name}' plays on as if it had not left at place {control.place}; continue with: {_go_on(found)}"
-    )
+    print_text(f"'{control.name}' plays on as if it had not left at place {control.place}; {then(found)}")
 
 
 def _leave(
@@ -105,7 +104,7 @@ def _leave(
     control = found.leave(kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
     word = "disqualified" if control.kind == "breaker" else kind
     what = f"'{control.name}' is {word} from place {control.place} on ({control.choice})"
-    print_text(f"{what}; continue with: {_go_on(found)}")
+    print_text(f"{what}; {then(found)}")
     if missing := found.too_few():
         print_text(missing)
 
@@ -197,8 +196,9 @@ def add(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Add a bot to a run that has begun. The bot is built first if necessary. Stop the run before; the next `crosstown
-    run` includes the bot.
+    """Add a bot to a run that has begun. The bot is built first if necessary.
+
+    While the run is played, the matches in play end first; then all bots are started again.
 
     The options correspond to the keys of [[bots]] in a tournament file.
 
@@ -235,7 +235,7 @@ def add(
         settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
         load_or_build(bot, settings.sandbox.profile or _profile(found))
     control = found.add(load_joining(found.journal, bot, name, more, found.file), by=who(), reason=reason)
-    print_text(f"'{control.name}' joins from place {control.place} on; continue with: {_go_on(found)}")
+    print_text(f"'{control.name}' joins from place {control.place} on; {then(found)}")
 
 
 _EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
@@ -273,7 +273,7 @@ def extend(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Make the schedule of a run longer. Stop the run first; the next `crosstown run` plays what has been added.
+    """Make the schedule of a run longer.
 
     What has been played stays as it is. A larger number in the tournament file (blocks, or rounds of a Swiss) or a
     smaller one (precision of a league) does the same at the next `crosstown run`.
@@ -291,7 +291,35 @@ def extend(
         raise UsageError("the command needs the new length", "give --blocks, --rounds or --precision")
     found = find_run(run, out)
     control = found.extend(given, by=who(), reason=reason)
-    print_text(f"'{found.name}' is extended to {length_words(control.length)}; continue with: {_go_on(found)}")
+    print_text(f"'{found.name}' is extended to {length_words(control.length)}; {then(found)}")
+
+
+def pause(run: RunArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
+    """Let a run that is being played begin no further matches until `crosstown resume`. The matches in play end.
+
+    A run that is stopped and continued with `crosstown run` is not paused any more.
+
+    Example: crosstown pause spring
+    """
+    from referee.cli.find import find_run
+    from referee.cli.output import print_text
+
+    found = find_run(run, out)
+    found.hold(by=who(), reason=reason)
+    print_text(f"'{found.name}' begins no match until: {shlex.join(['crosstown', 'resume', str(found.folder.path)])}")
+
+
+def resume(run: RunArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
+    """Let a run go on that was paused.
+
+    Example: crosstown resume spring
+    """
+    from referee.cli.find import find_run
+    from referee.cli.output import print_text
+
+    found = find_run(run, out)
+    found.hold(by=who(), reason=reason, going_on=True)
+    print_text(f"'{found.name}' goes on")
 
 
 def annul(
@@ -308,7 +336,7 @@ def annul(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Exclude a match from all tables; its record is kept. Stop the run first.
+    """Exclude a match from all tables; its record is kept. A match in play cannot be annulled.
 
     Example: crosstown annul spring MATCH --replay
     """
@@ -330,6 +358,8 @@ def whether_again(run: "Run", match_id: str) -> str:
     if gone := run.gone_from(match_id, load_index(run.folder).rows):
         names = " and ".join(f"'{name}'" for name in gone)
         return f"it is not played again, for {names} {'is' if len(gone) == 1 else 'are'} out of the run"
+    if run.at_work:
+        return "it is played again"
     return f"it is played again by: {_go_on(run)}"
 
 
@@ -351,6 +381,13 @@ def _profile(run: "Run") -> "Profile | None":
     """The sandbox that all bots of a run play under, if it says one."""
     profile = run.configuration.get("sandbox", {}).get("profile")
     return profile if profile in ("strict", "plain") else None
+
+
+def then(run: "Run") -> str:
+    """What follows from a decision."""
+    if run.at_work:
+        return "the runner at work goes on with this"
+    return f"continue with: {_go_on(run)}"
 
 
 def _go_on(run: "Run") -> str:

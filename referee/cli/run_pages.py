@@ -3,7 +3,7 @@
 import json
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -35,8 +35,9 @@ from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of, describe
 from referee.tournament.joining import joining, with_added
 from referee.tournament.play import choose_run, play_run
-from referee.tournament.progress import Decide, Reached, Summary
+from referee.tournament.progress import Decide, Reached, Summary, after
 from referee.tournament.resources import available_cores, split_cores, too_many_threads
+from referee.tournament.steering import Steering
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +93,7 @@ class ProgressReport:
         self._began_s = self._said_s = time.monotonic()
         if done and done < total:
             self.note(f"going on: {_of(at, done)} matches are there")
-        if self._quiet or not self._console.is_terminal or done + at.off == total:
+        if self._quiet or not self._console.is_terminal or done + at.off == total or self._bar is not None:
             return
         from rich.progress import BarColumn, Progress, TextColumn
         from rich.text import Text
@@ -181,8 +182,10 @@ _MOST_FAULTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One run of the command: how it went, the table after it, and what is wrong with the database or ''."""
+    """One run of the command: the bots that played last, how it went, the table after it, and what is wrong with the
+    database or ''."""
 
+    tournament: Tournament
     summary: Summary
     table: RunTable
     elapsed_s: float
@@ -213,19 +216,25 @@ def play_tournament(
         tell_kept(tournament, folder)
         if is_renamed(folder, tournament.config.name):
             console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
-    file, profile = tournament.config.path, tournament.config.sandbox.profile
-    joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
-    if not elsewhere:
-        build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
-    tournament = with_added(tournament, Run(folder).journal, elsewhere=elsewhere)
+
+    def with_joined() -> Tournament:
+        """The tournament with the bots that joined its run."""
+        file, profile = tournament.config.path, tournament.config.sandbox.profile
+        joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
+        if not elsewhere:
+            build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
+        return with_added(tournament, Run(folder).journal, elsewhere=elsewhere)
+
+    first = with_joined()
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()
-    if scheduler is None and (crowded := too_many_threads(tournament, workers, len(cores))):
+    if scheduler is None and (crowded := too_many_threads(first, workers, len(cores))):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
     played = play(
-        tournament,
+        first,
         folder,
         workers,
+        again=with_joined,
         quiet=quiet or as_json,
         cores=sets,
         accept_weaker=accept_weaker,
@@ -233,7 +242,7 @@ def play_tournament(
         head_file=head_file,
         scheduler=scheduler,
     )
-    table = list(played.table.rows)
+    tournament, table = played.tournament, list(played.table.rows)
     if as_json:
         print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
     elif not quiet:
@@ -254,48 +263,61 @@ def play(
     secret: Path | None = None,
     head_file: Path | None = None,
     scheduler: "Peer | None" = None,
+    again: Callable[[], Tournament] | None = None,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `secret`: a
-    file with the secrets of the luck. `scheduler`: of the cluster to play on, None for this machine. Raises
+    file with the secrets of the luck. `scheduler`: of the cluster to play on, None for this machine. `again` loads the
+    tournament with the bots that have joined since; without it the run takes no orders while it is played. Raises
     TournamentError."""
     given = given_secrets(secret)
+    hidden = [secret] if secret else []
     indexer = Indexer(folder)
+
+    def go_on(tournament: Tournament, steering: Steering) -> Summary:
+        """Play until all is played, or bots are needed that were not started."""
+        if scheduler is None:
+            return play_run(
+                tournament,
+                folder,
+                workers,
+                report,
+                decide=decide,
+                cores=cores,
+                accept_weaker=accept_weaker,
+                secrets=() if steering.sessions else given,
+                hidden=hidden,
+                head_file=head_file,
+                steering=steering,
+            )
+        from referee.cluster.play import play_on_cluster
+
+        return play_on_cluster(
+            tournament,
+            folder,
+            scheduler,
+            report,
+            decide=decide,
+            accept_weaker=accept_weaker,
+            secrets=() if steering.sessions else given,
+            hidden=hidden,
+            head_file=head_file,
+            steering=steering,
+        )
+
+    fixed = "" if again is not None else "this run compares two bots"
     with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet) as report:
         try:
-            hidden = [secret] if secret else []
-            if scheduler is None:
-                summary = play_run(
-                    tournament,
-                    folder,
-                    workers,
-                    report,
-                    decide=decide,
-                    cores=cores,
-                    accept_weaker=accept_weaker,
-                    secrets=given,
-                    hidden=hidden,
-                    head_file=head_file,
-                )
-            else:
-                from referee.cluster.play import play_on_cluster
-
-                summary = play_on_cluster(
-                    tournament,
-                    folder,
-                    scheduler,
-                    report,
-                    decide=decide,
-                    accept_weaker=accept_weaker,
-                    secrets=given,
-                    hidden=hidden,
-                    head_file=head_file,
-                )
+            with Steering(folder, fixed=fixed) as steering:
+                summary = go_on(tournament, steering)
+                while summary.changed and again is not None:
+                    tournament = again()
+                    summary = after(summary, go_on(tournament, steering))
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()
     table = run_table(Run(folder))
-    return Played(summary, table, elapsed_s, indexer.finish(table))
+    return Played(tournament, summary, table, elapsed_s, indexer.finish(table))
 
 
 def given_secrets(file: Path | None) -> tuple[bytes, ...]:

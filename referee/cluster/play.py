@@ -26,6 +26,7 @@ from referee.tournament.remote import invite_all
 from referee.tournament.resources import share_memory
 from referee.tournament.sections import SandboxConfig
 from referee.tournament.session import run_session
+from referee.tournament.steering import Steering
 
 
 def play_on_cluster(
@@ -39,6 +40,7 @@ def play_on_cluster(
     secrets: Sequence[bytes] = (),
     hidden: Sequence[Path] = (),
     head_file: Path | None = None,
+    steering: Steering | None = None,
 ) -> Summary:
     """Play what is missing in `folder` on the machines of the scheduler at `peer`. Matches with a remote bot are played
     on this machine, where it connects. Raises TournamentError. The rest is as in `play_run`."""
@@ -86,6 +88,7 @@ def play_on_cluster(
         accept_weaker=accept_weaker,
         head_file=head_file,
         on_judged=on_judged,
+        steering=steering,
     )
 
 

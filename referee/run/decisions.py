@@ -1,24 +1,26 @@
 """What an organiser decides about a run: who leaves, who joins, which match does not count.
 
 Each is one event of the journal, at a place in the schedule behind everything that has a record, so that what was
-played stays what it was. It holds from the next run of the command on; while a runner is at work its lock refuses it.
+played stays what it was. It holds from the next run of the command on. While a runner is at work its lock refuses it:
+then the runner itself makes the decision, at its `Desk`.
 """
 
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from referee.errors import BusyError, UsageError
 from referee.process.manifest import clashes
-from referee.record.journal import Choice, Control, ControlKind, control_fields, departures, in_force
+from referee.record.journal import Choice, Control, ControlKind, anchors_of, control_fields, departures, in_force
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.judging import entries_at_fault
 from referee.run.lock import RunLock
+from referee.run.orders import Order
 from referee.run.participants import Participant, find_participant, participants_of
 from referee.schedule.config import MOST_BLOCKS, make_field
 from referee.schedule.formats import comparison, knockout
@@ -26,6 +28,17 @@ from referee.schedule.formats.registry import get_format
 from referee.schedule.schedule import place_of
 
 _APART = "give each bot a folder of its own, apart from where runs are"
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a runner at work makes a decision: in its open `journal`, from `place` on, which is behind every match that
+    was begun. `playing` are the matches in play. `order` is the id of the order that it carries out."""
+
+    journal: Journal
+    place: int
+    playing: frozenset[str]
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,16 @@ class JoiningBot:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | None, *, by: str, reason: str) -> Control:
+def leave(
+    folder: RunFolder,
+    kind: ControlKind,
+    wanted: str,
+    choice: Choice | None,
+    *,
+    by: str,
+    reason: str,
+    desk: Desk | None = None,
+) -> Control:
     """A bot, by name or entry id, plays no more. Not the last one. Without `choice` its played matches are kept; with
     one, what becomes of the matches of a bot that is out already is changed. UsageError, BusyError or PlatformError."""
 
@@ -71,7 +93,7 @@ def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | No
             )
         return Control(
             kind,
-            next_place(folder),
+            _next_place(folder, desk),
             entry_id=bot.entry_id,
             choice=choice or "keep",
             name=bot.name,
@@ -79,7 +101,7 @@ def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | No
             reason=reason,
         )
 
-    return _append(folder, make)
+    return _append(folder, make, desk)
 
 
 def _departure(text: JournalText, bot: Participant) -> Control:
@@ -87,7 +109,7 @@ def _departure(text: JournalText, bot: Participant) -> Control:
     return departures(text.controls)[bot.entry_id]
 
 
-def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str) -> Control:
+def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str, desk: Desk | None = None) -> Control:
     """A bot that is out, by name or entry id, plays on as if it had not left. Of one that the breaker has set aside
     the faults so far are not counted any more. UsageError, BusyError or PlatformError."""
 
@@ -102,12 +124,12 @@ def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str) -> Contro
                 if bot.folder:
                     _check_folders(bot.name, Path(os.path.realpath(bot.folder)), other)
         left = _departure(text, bot)
-        forgiven = _faulty_matches(folder, bot, left.place) if left.kind == "breaker" else ()
+        forgiven = _faulty_matches(folder, bot, left.place, desk) if left.kind == "breaker" else ()
         return Control(
             "reinstated", left.place, entry_id=bot.entry_id, name=bot.name, by=by, reason=reason, forgiven=forgiven
         )
 
-    return _append(folder, make)
+    return _append(folder, make, desk)
 
 
 def _find_out(bots: Sequence[Participant], wanted: str) -> Participant:
@@ -118,16 +140,17 @@ def _find_out(bots: Sequence[Participant], wanted: str) -> Participant:
     raise UsageError(f"'{bot.name}' is in the run", "nothing to do")
 
 
-def _faulty_matches(folder: RunFolder, bot: Participant, place: int) -> tuple[str, ...]:
+def _faulty_matches(folder: RunFolder, bot: Participant, place: int, desk: Desk | None) -> tuple[str, ...]:
     """The matches before `place` that have a record by which this bot was at fault."""
     found = []
-    for match_id, path in folder.records.tidy().items():
+    records = folder.records.tidy() if desk is None else folder.records.paths()
+    for match_id, path in records.items():
         if (at := place_of(match_id)) is not None and at < place and bot.entry_id in entries_at_fault(path):
             found.append(match_id)
     return tuple(sorted(found))
 
 
-def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str) -> Control:
+def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str, desk: Desk | None = None) -> Control:
     """The bot joins. UsageError, BusyError or PlatformError."""
 
     def make(text: JournalText) -> Control:
@@ -142,15 +165,15 @@ def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str) -> Control:
         foreign = sorted(games - set(bot.games))
         if bot.games and foreign and "*" not in bot.games:
             raise UsageError(f"bot '{bot.name}' does not play {foreign[0]}", "add a bot that plays it")
-        place = next_place(folder)
+        place = _next_place(folder, desk)
         if why := _closed_to_others(text, place):
             raise UsageError(f"'{bot.name}' would play nothing: {why}", "start another run with it: --new")
         return Control("added", place, entry_id=bot.entry_id, name=bot.name, by=by, reason=reason)
 
-    return _append(folder, make, bot.fields)
+    return _append(folder, make, desk, bot.fields)
 
 
-def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str) -> Control:
+def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str, desk: Desk | None = None) -> Control:
     """The schedule becomes longer: by so many `blocks` or `rounds`, or up to a finer `precision`. UsageError, BusyError
     or PlatformError."""
 
@@ -174,9 +197,9 @@ def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str
             )
         if length.get("blocks", 0) > MOST_BLOCKS:
             raise UsageError(f"{length['blocks']:.0f} blocks are too many", f"at most {MOST_BLOCKS} can be played")
-        return Control("extended", next_place(folder), by=by, reason=reason, length=length)
+        return Control("extended", _next_place(folder, desk), by=by, reason=reason, length=length)
 
-    return _append(folder, make)
+    return _append(folder, make, desk)
 
 
 def length_words(length: Mapping[str, float]) -> str:
@@ -228,27 +251,29 @@ def _closed_to_others(text: JournalText, place: int) -> str:
     return ""
 
 
-def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control:
+def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str, desk: Desk | None = None) -> Control:
     """A match does not count: never, or not this time, and is played again. Its record is kept aside.
 
     A match that stayed void can be given up so: nobody waits for it any more. One that was annulled can be played
     again.
     UsageError, BusyError or PlatformError.
     """
-    with _alone(folder):
+    if desk is not None and match_id in desk.playing:
+        raise UsageError(f"match {match_id} is being played", "wait until it has ended")
+    with _alone(folder) if desk is None else nullcontext():
         text = read_journal(folder.journal)
         place = _place_in(folder, match_id)
         folder.records.tidy_match(match_id)
         record = folder.records.find(match_id)
         if record is None:
             _check_without_record(folder, text, match_id, replay=replay)
-        with Journal(folder.journal, text) as journal:
+        with _writer(folder, text, desk) as journal:
             if replay and record is not None:
                 # First of all, for what lies there when the run goes on counts. If nothing more is written, it is
-                # played again all the same.
+                # played again all the same, and can be annulled again.
                 folder.records.set_aside(record, "annulled")
             control = Control("reopened" if replay else "annulled", place, match_id=match_id, by=by, reason=reason)
-            journal.control(control)
+            _write(journal, control, desk)
         if not replay and record is not None:
             folder.records.set_aside(record, "annulled")
     return control
@@ -263,6 +288,8 @@ _PLAYED_AGAIN = (
 def _check_without_record(folder: RunFolder, text: JournalText, match_id: str, *, replay: bool) -> None:
     annulled = any(c.kind == "annulled" and c.match_id == match_id for c in in_force(text.controls))
     waits = any(line.kind in ("void", "reopened") and match_id in line.fields.values() for line in text.events)
+    if replay and not annulled and match_id in anchors_of(text.events).digests:
+        return  # it was set aside for this, by a command that was killed before it could write so
     if annulled and not replay:
         raise UsageError(f"match {match_id} is annulled already", "to play it again: --replay")
     if not annulled and waits and replay:
@@ -282,7 +309,9 @@ def _no_match(folder: RunFolder, match_id: str) -> UsageError:
     return UsageError(f"no match {match_id!r} counts in {folder.path}", "see: crosstown matches list")
 
 
-def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by: str, reason: str) -> Control:
+def judge_again(
+    folder: RunFolder, match_id: str, ranking: Sequence[int], *, by: str, reason: str, desk: Desk | None = None
+) -> Control:
     """A match counts with another ranking (per seat, 1 the best) than its own; its record stays as it is."""
 
     def make(text: JournalText) -> Control:
@@ -293,7 +322,7 @@ def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by:
             raise _no_match(folder, match_id)
         return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))
 
-    return _append(folder, make)
+    return _append(folder, make, desk)
 
 
 def too_few(text: JournalText) -> str:
@@ -309,20 +338,82 @@ def too_few(text: JournalText) -> str:
     return f"too few bots are left ({staying}): {what} played"
 
 
+def _next_place(folder: RunFolder, desk: Desk | None) -> int:
+    return next_place(folder) if desk is None else desk.place
+
+
 def next_place(folder: RunFolder) -> int:
     """The first place behind everything that has a record."""
     return max((place for name in folder.records.tidy() if (place := place_of(name)) is not None), default=-1) + 1
 
 
 def _append(
-    folder: RunFolder, make: Callable[[JournalText], Control], more: Mapping[str, Any] | None = None
+    folder: RunFolder,
+    make: Callable[[JournalText], Control],
+    desk: Desk | None,
+    more: Mapping[str, Any] | None = None,
 ) -> Control:
-    with _alone(folder):
+    with _alone(folder) if desk is None else nullcontext():
         text = read_journal(folder.journal)
         control = make(text)
-        with Journal(folder.journal, text) as journal:
-            journal.append(control.kind, **control_fields(control), **(more or {}))
+        with _writer(folder, text, desk) as journal:
+            _write(journal, control, desk, more)
     return control
+
+
+def _writer(folder: RunFolder, text: JournalText, desk: Desk | None) -> AbstractContextManager[Journal]:
+    return Journal(folder.journal, text) if desk is None else nullcontext(desk.journal)
+
+
+def _write(journal: Journal, control: Control, desk: Desk | None, more: Mapping[str, Any] | None = None) -> None:
+    order = {} if desk is None else {"order": desk.order}
+    journal.append(control.kind, **control_fields(control), **(more or {}), **order)
+
+
+def pause(desk: Desk, *, by: str, reason: str, going_on: bool) -> None:
+    """Say in the journal that no match is begun from here on, or that matches begin again. PlatformError."""
+    desk.journal.append("unheld" if going_on else "held", place=desk.place, by=by, reason=reason, order=desk.order)
+
+
+def carry_out(folder: RunFolder, order: Order, desk: Desk) -> Control:
+    """Do what an order says, other than to pause and to resume, in a runner at work. UsageError or PlatformError."""
+    keys: dict[str, Any] = {"by": order.by, "reason": order.reason, "desk": desk}
+    what = order.what
+    try:
+        match order.kind:
+            case "leave":
+                return leave(folder, what["kind"], what["wanted"], what["choice"], **keys)
+            case "reinstate":
+                return reinstate(folder, what["wanted"], **keys)
+            case "add":
+                return add(folder, _joining_bot(what), **keys)
+            case "extend":
+                return extend(folder, what["more"], **keys)
+            case "annul":
+                return annul(folder, what["match_id"], replay=what["replay"], **keys)
+            case "rejudge":
+                return judge_again(folder, what["match_id"], what["ranking"], **keys)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what_is_wrong = f"the order '{order.kind}' cannot be read: {error!r}"
+        raise UsageError(what_is_wrong, "use the crosstown command of this version") from error
+    raise UsageError(f"'{order.kind}' changes nothing", "use the crosstown command of this version")
+
+
+def joining_values(bot: JoiningBot) -> dict[str, Any]:
+    """A bot that is to join as plain values, for an order."""
+    return {**asdict(bot), "folder": None if bot.folder is None else str(bot.folder), "games": list(bot.games)}
+
+
+def _joining_bot(values: Mapping[str, Any]) -> JoiningBot:
+    """Inverse of `joining_values`. KeyError or TypeError."""
+    folder = values["folder"]
+    return JoiningBot(
+        values["entry_id"],
+        values["name"],
+        tuple(values["games"]),
+        None if folder is None else Path(folder),
+        dict(values["fields"]),
+    )
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 Each line is `[kind, time, {...}, chain]`:
 
     created    configuration, hash, where the bots lie; commitment: hash of the secret that all luck is keyed with
-    resumed    how many matches were there, which files were set aside
+    resumed    how many matches were there, which files were set aside; order: by the same runner, after this order
+    held       no match is begun from here on, by whose order; unheld: matches begin again
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots,
                last_output: per entry the last lines that a bot printed which did not start; memory_of: the entry
                whose process the kernel took because the machine had no memory left; flood: [seat, why] of a bot

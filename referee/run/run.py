@@ -1,13 +1,25 @@
 """One run of a tournament."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from referee.record.journal import BLOCK, Anchors, Choice, Control, FailedStart, anchors_of, controls_of, failed_starts
+from referee.errors import BusyError, UsageError
+from referee.record.journal import (
+    BLOCK,
+    Anchors,
+    Choice,
+    Control,
+    FailedStart,
+    JournalLine,
+    anchors_of,
+    controls_of,
+    failed_starts,
+    parse_control,
+)
 from referee.record.reader import Record
 from referee.record.store import RecordStore, counts_in, match_id_of
 from referee.record.verify import Verdict, verify_file
@@ -18,6 +30,7 @@ from referee.run.folder import RunFolder, title_of
 from referee.run.journal import JournalText, read_journal
 from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
+from referee.run.orders import OrderKind, give
 from referee.run.participants import Participant, participants_of
 from referee.schedule.config import ScheduleConfig, decided_block, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
@@ -28,6 +41,9 @@ from referee.texts import one_line
 
 if TYPE_CHECKING:
     from referee.run.signing import Signature  # its library takes a while to import
+
+_TRIES = 3
+"""How often a decision is tried again whose runner ended before it could make it."""
 
 RunState: TypeAlias = Literal["not begun", "going on", "finished", "stopped", "cut off"]
 
@@ -44,6 +60,8 @@ class Run:
         """`journal`: one to be taken instead of what lies in the folder, such as an empty one where that is damaged."""
         self.folder = folder if isinstance(folder, RunFolder) else RunFolder(folder)
         self.journal = read_journal(self.folder.journal) if journal is None else journal
+        self.at_work = False
+        """Whether a runner at work has made the last decision, and goes on with it."""
 
     @property
     def records(self) -> RecordStore:
@@ -252,27 +270,96 @@ class Run:
         reason: str = "",
     ) -> Control:
         """A bot, by name or entry id, plays no more. See `decisions.leave`."""
-        return self._decided(decisions.leave(self.folder, kind, bot, choice, by=by, reason=reason))
+        what = {"kind": kind, "wanted": bot, "choice": choice}
+        return self._decide(
+            "leave", what, lambda: decisions.leave(self.folder, kind, bot, choice, by=by, reason=reason), by, reason
+        )
 
     def reinstate(self, bot: str, *, by: str, reason: str = "") -> Control:
         """A bot that is out plays on as if it had not left. See `decisions.reinstate`."""
-        return self._decided(decisions.reinstate(self.folder, bot, by=by, reason=reason))
+        return self._decide(
+            "reinstate",
+            {"wanted": bot},
+            lambda: decisions.reinstate(self.folder, bot, by=by, reason=reason),
+            by,
+            reason,
+        )
 
     def add(self, bot: JoiningBot, *, by: str, reason: str = "") -> Control:
         """A bot joins. See `decisions.add`."""
-        return self._decided(decisions.add(self.folder, bot, by=by, reason=reason))
+        what = decisions.joining_values(bot)
+        return self._decide("add", what, lambda: decisions.add(self.folder, bot, by=by, reason=reason), by, reason)
 
     def extend(self, more: Mapping[str, float], *, by: str, reason: str = "") -> Control:
         """The schedule becomes longer. See `decisions.extend`."""
-        return self._decided(decisions.extend(self.folder, more, by=by, reason=reason))
+        return self._decide(
+            "extend",
+            {"more": dict(more)},
+            lambda: decisions.extend(self.folder, more, by=by, reason=reason),
+            by,
+            reason,
+        )
 
     def annul(self, match_id: str, *, replay: bool = False, by: str, reason: str = "") -> Control:
         """A match does not count, or is played again. See `decisions.annul`."""
-        return self._decided(decisions.annul(self.folder, match_id, replay=replay, by=by, reason=reason))
+        return self._decide(
+            "annul",
+            {"match_id": match_id, "replay": replay},
+            lambda: decisions.annul(self.folder, match_id, replay=replay, by=by, reason=reason),
+            by,
+            reason,
+        )
 
     def rejudge(self, match_id: str, ranking: Sequence[int], *, by: str, reason: str = "") -> Control:
         """A match counts with another ranking. See `decisions.judge_again`."""
-        return self._decided(decisions.judge_again(self.folder, match_id, ranking, by=by, reason=reason))
+        return self._decide(
+            "rejudge",
+            {"match_id": match_id, "ranking": list(ranking)},
+            lambda: decisions.judge_again(self.folder, match_id, ranking, by=by, reason=reason),
+            by,
+            reason,
+        )
+
+    def hold(self, *, by: str, reason: str = "", going_on: bool = False) -> None:
+        """The runner at work begins no match from now on, or, if `going_on`, again. UsageError without a runner."""
+        kind: OrderKind = "resume" if going_on else "pause"
+        order, answered = give(self.folder, kind, {}, by=by, reason=reason) if is_run(self.folder.lock) else ("", False)
+        self.reload()
+        if not answered and self._carried_out(order) is None:
+            raise UsageError(f"'{self.name}' is not being played now", "to play it: crosstown run FILE")
+
+    @property
+    def held(self) -> bool:
+        """Whether the runner at work was told to begin no match."""
+        kinds = ("held", "unheld", "created", "resumed")
+        states = [line for line in self.journal.events if line.kind in kinds]
+        while states and states[-1].kind == "resumed" and states[-1].fields.get("order"):
+            states.pop()  # the same runner takes up what an order has changed
+        return bool(states) and states[-1].kind == "held" and self.state == "going on"
+
+    def _decide(
+        self, kind: OrderKind, what: Mapping[str, Any], direct: Callable[[], Control], by: str, reason: str
+    ) -> Control:
+        """Make the decision here; while a runner is at work it makes it. What was decided holds from then on."""
+        for _ in range(_TRIES):
+            try:
+                control = direct()
+            except BusyError as error:
+                busy = error
+            else:
+                self.reload()
+                self.at_work = False
+                return control
+            order, _answered = give(self.folder, kind, what, by=by, reason=reason)
+            self.reload()
+            if (line := self._carried_out(order)) is not None:
+                self.at_work = True
+                return parse_control(line.kind, line.at, line.fields)
+        raise busy
+
+    def _carried_out(self, order: str) -> JournalLine | None:
+        """The line of the journal by which an order was carried out."""
+        return next((line for line in reversed(self.journal.events) if line.fields.get("order") == order), None)
 
     def sign(self) -> "Signature":
         """Sign the journal, which has a digest of each record that counts. See `signing.sign`."""
@@ -300,7 +387,3 @@ class Run:
         self.journal = read_journal(self.folder.journal)
         for name in ("participants", "schedule_config", "anchors", "_seeds"):
             self.__dict__.pop(name, None)
-
-    def _decided(self, control: Control) -> Control:
-        self.reload()
-        return control

@@ -24,6 +24,7 @@ from referee.tournament.remote import invite_all
 from referee.tournament.resources import share_memory
 from referee.tournament.runner import Observer
 from referee.tournament.session import run_session
+from referee.tournament.steering import Steering
 
 
 class PlayObserver(Observer, Protocol):
@@ -58,6 +59,7 @@ def play_run(
     secrets: Sequence[bytes] = (),
     hidden: Sequence[Path] = (),
     head_file: Path | None = None,
+    steering: Steering | None = None,
 ) -> Summary:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
@@ -98,4 +100,5 @@ def play_run(
         machine=machine,
         accept_weaker=accept_weaker,
         head_file=head_file,
+        steering=steering,
     )

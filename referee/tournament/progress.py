@@ -50,7 +50,8 @@ class Summary:
     `given_up` are missing still, as is the rest if `stopped`. `cancelled` will never be played: entries that are out,
     matches that were annulled. `set_aside` are the names of entries that the breaker has put out, now or
     before. `placings` is the format's own table, if it has one and the schedule has ended. `total` is without what was
-    `cancelled`; `at_most`: results to come, or bots that are out, may make it smaller.
+    `cancelled`; `at_most`: results to come, or bots that are out, may make it smaller. `changed`: an order has changed
+    the run, which goes on when it is taken up with that.
     """
 
     total: int
@@ -65,11 +66,18 @@ class Summary:
     decided: bool = False
     placings: tuple[Placing, ...] = ()
     at_most: bool = False
+    changed: bool = False
 
     @property
     def missing(self) -> int:
         """Matches that are still to be played."""
         return self.total - self.found - self.played
+
+
+def after(before: Summary, then: Summary) -> Summary:
+    """How one run of the command went that took the run up twice."""
+    played = max(0, then.found + then.played - before.found)
+    return replace(then, found=then.found + then.played - played, played=played, void=before.void + then.void)
 
 
 Decide = Callable[[BlockResult], bool]
@@ -108,6 +116,8 @@ class RunProgress:
     found: int = 0
     played: int = 0
     cancelled: int = 0
+    behind: int = 0
+    """The first place behind every match that has a record."""
     moved: list[Path] = field(default_factory=list)
     _open: deque[MatchSpec] = field(default_factory=deque)
     _files: dict[str, Path] = field(default_factory=dict)
@@ -120,6 +130,7 @@ class RunProgress:
         self._files = dict(files)
         self._stamps = self.folder.records.stamps() if self.remembered else {}
         last = max((place for name in self._files if (place := place_of(name)) is not None), default=-1)
+        self.behind = last + 1
         while self._files and self.schedule.places <= last and len(self._open) < MAX_OPEN:
             spec = self._look()
             if spec is None:
@@ -155,6 +166,7 @@ class RunProgress:
         """A match counts by its record, unless its fate is decided at an earlier place."""
         self.found += found
         self.played += not found
+        self.behind = max(self.behind, spec.place + 1)
         self._early[spec.place] = record, found
         (self.anchors.found if found else self.anchors.counted)(spec.match_id, judged.digest)
         verdict = self.verdicts.get(spec.match_id)

@@ -22,11 +22,14 @@ from referee.record.format import RecordError
 from referee.record.journal import slow_start
 from referee.record.reader import Record
 from referee.record.reasons import EndReason
+from referee.record.store import closed_path, live_path
 from referee.record.writer import keep_record
+from referee.run.decisions import Desk
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.run.luck import SecretKeeper
+from referee.run.orders import LOOK_S
 from referee.schedule.formats.api import Extent
 from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, without_store
@@ -34,6 +37,7 @@ from referee.tournament.attempts import Attempts
 from referee.tournament.executor import MatchLost, MatchPlayer
 from referee.tournament.pace import Pace
 from referee.tournament.progress import GivenUp, Reached, RunProgress, Summary
+from referee.tournament.steering import Steering
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""
@@ -71,7 +75,8 @@ _Bots: TypeAlias = tuple[str, ...]
 class Observer(Protocol):
     """Who is told of progress. Calls must return at once."""
 
-    def begun(self, at: Reached) -> None: ...
+    def begun(self, at: Reached) -> None:
+        """The first match is about to begin; also when the run is taken up with what was ordered while it played."""
 
     def reached(self, at: Reached) -> None:
         """Something has changed since."""
@@ -89,6 +94,8 @@ class Observer(Protocol):
 @dataclass(slots=True)
 class _Tally:
     void: int = 0
+    kept: int = 0
+    """Matches that count and ended after an order had changed the run."""
     given_up: dict[int, tuple[MatchSpec, GivenUp]] = field(default_factory=dict)
 
 
@@ -107,12 +114,14 @@ class Runner:
         memory_voids: Counter[str],
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
+        steering: Steering | None = None,
     ) -> None:
         """`progress` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
         before, and `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the
         secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
+        `steering` has the orders that are taken while it plays.
         """
         self._progress = progress
         self._folder = folder
@@ -134,6 +143,7 @@ class Runner:
         self._memory_voids = memory_voids
         self._pace = Pace()
         self._copies = copies or {}
+        self._steering = steering
         self._seated = Counter[str]()
         self._quiet: int | None = None
         self._told: Reached | None = None
@@ -143,22 +153,54 @@ class Runner:
         self._slow_starts: set[str] = set()
 
     async def run(self, stop: asyncio.Event) -> Summary:
-        """Until all is played or `stop` is set. PlatformError when the machine does not let it go on."""
+        """Until all is played or `stop` is set, or until the matches in play have ended after an order has changed the
+        run, which is then taken up anew. PlatformError when the machine does not let it go on."""
         self.begin(stop)
         playing: Playing = {}
         stopping = asyncio.create_task(stop.wait())
+        look_s = _LOOK_AGAIN_S if self._steering is None else LOOK_S
         try:
             while True:
-                while not stop.is_set() and (spec := self.next(list(playing.values()))) is not None:
+                self._obey(playing)
+                while self._may_begin and (spec := self.next(list(playing.values()))) is not None:
                     self.start(spec, playing)
-                if not playing or stop.is_set():
+                if stop.is_set() or not (playing or self._is_held):
                     break
-                await asyncio.wait([stopping, *playing], timeout=_LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([stopping, *playing], timeout=look_s, return_when=asyncio.FIRST_COMPLETED)
                 self.judge_finished(playing)
             await self.finish(playing)
         finally:
             await cancel([stopping, *playing])
         return self.end(stopped=stop.is_set())
+
+    @property
+    def _changed(self) -> bool:
+        """Whether an order has changed the run: nothing more is begun by this schedule."""
+        return self._steering is not None and bool(self._steering.changed_by)
+
+    @property
+    def _is_held(self) -> bool:
+        """Whether it waits for the order to go on."""
+        return self._steering is not None and self._steering.paused and not self._changed
+
+    @property
+    def _may_begin(self) -> bool:
+        return not (self._stop.is_set() or self._changed or self._is_held)
+
+    def _obey(self, playing: Playing) -> None:
+        """Carry out the orders that have come."""
+        if self._steering is None:
+            return
+
+        def desk() -> Desk:
+            self._progress.anchors.flush()  # what counted until now has its line before that of the order
+            behind = max([self._progress.behind, *(spec.place + 1 for spec in playing.values())])
+            return Desk(self._journal, behind, frozenset(spec.match_id for spec in playing.values()))
+
+        self._steering.obey(desk, self._observer.note, self._revoked)
+
+    def _revoked(self, match_id: str) -> None:
+        self._observer.revoked(closed_path(live_path(self._folder.matches, match_id)))
 
     # The steps of `run`, for who runs several at once.
 
@@ -266,7 +308,8 @@ class Runner:
     def _reached(self) -> Reached:
         progress, extent = self._progress, self._extent_now()
         given_up = len(self._tally.given_up)
-        return Reached(extent.most, progress.found + progress.played, given_up, extent.least != extent.most)
+        done = progress.found + progress.played + self._tally.kept
+        return Reached(extent.most, done, given_up, extent.least != extent.most)
 
     def _extent_now(self) -> Extent:
         """By the journal; once the schedule has ended and no match is open, by what has become of each. Of a ladder's
@@ -327,6 +370,11 @@ class Runner:
             self._pace.note(spec, judged.wall_us)
             assert judged.record is not None
             self._observer.rated(record, judged.record)
+            if self._changed:  # what follows from it is decided when the run is taken up with what was ordered
+                self._progress.anchors.counted(spec.match_id, judged.digest)
+                self._progress.behind = max(self._progress.behind, spec.place + 1)
+                self._tally.kept += 1
+                return
             self._progress.count(spec, record, judged)
             self._reconsider()
             return
@@ -376,6 +424,8 @@ class Runner:
         self._journal.append("void", **_event(spec, past), attempt=past.number, **more)
         for fault in faults:
             self._tell_of_failed_start(spec, fault)
+        if self._changed:
+            return
         for entry_id, why in failed:
             self._progress.failed_to_start(spec, entry_id, why)
         self._try_again(spec)
@@ -453,15 +503,16 @@ class Runner:
         """After the last match: say in the journal how far the run is."""
         given_up = tuple(item for _, (_, item) in sorted(self._tally.given_up.items()))
         schedule = self._progress.schedule
-        if schedule.ended:
+        changed = self._changed
+        if schedule.ended and not changed:
             self._progress.sweep()
         done = not stopped or self._progress.all_settled
-        complete = schedule.ended and not given_up and done
+        complete = schedule.ended and not given_up and done and not changed
         extent = self._extent_now()
         summary = Summary(
             total=extent.most,
             found=self._progress.found,
-            played=self._progress.played,
+            played=self._progress.played + self._tally.kept,
             void=self._tally.void,
             given_up=given_up,
             cancelled=self._progress.cancelled,
@@ -471,7 +522,11 @@ class Runner:
             decided=schedule.decided,
             placings=tuple(schedule.placings) if complete else (),
             at_most=extent.least != extent.most,
+            changed=changed and not stopped,
         )
+        if summary.changed:
+            self._progress.anchors.flush()
+            return summary
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"
         self._progress.anchors.flush()

@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from referee.errors import PlatformError
@@ -30,10 +30,11 @@ from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
 from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
-from referee.tournament.progress import Decide, Reached, RunProgress, Summary
+from referee.tournament.progress import Decide, Reached, RunProgress, Summary, after
 from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Runner
 from referee.tournament.sections import BreakerConfig
+from referee.tournament.steering import Steering
 
 MAX_LEAD = 100_000
 """Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""
@@ -62,6 +63,7 @@ def run_session(
     accept_weaker: bool = False,
     head_file: Path | None = None,
     on_judged: OnJudged = lambda _match_id, _record, _judged: None,
+    steering: Steering | None = None,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
 
@@ -72,13 +74,15 @@ def run_session(
     machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
     `accept_weaker`. `head_file` is where the head of the journal is written as well, from here on.
     `on_judged` is called for each record that counts, those that are found first.
+    `steering` holds the lock, and has the orders that are taken; without it none are. After an order that needs bots
+    which were not started the summary says `changed`: call this again, with these bots.
 
     BusyError, ChangedError, JournalError, UsageError or PlatformError; what was played is kept in every case.
     """
     machine = machine or {}
     folder.make()
     with ExitStack() as stack:
-        lock = stack.enter_context(RunLock(folder.lock))
+        lock_fd = stack.enter_context(RunLock(folder.lock)).fd if steering is None else steering.lock_fd
         text = read_journal(folder.journal)
         description = describe(tournament)
         error = check_configuration(folder, text, description)
@@ -113,30 +117,36 @@ def run_session(
             if control.kind == "breaker":
                 observer.note(f"'{control.name}' is disqualified from here on: {control.reason}")
 
-        attempts = attempts_of(text.events)
-        progress = open_progress(
-            config_of(tournament) if text.created is None else Run(folder, text).schedule_config,
-            tournament.config.breaker,
-            folder,
-            keeper.seeds,
-            text.controls,
-            attempts,
-            on_control,
-            observer.revoked,
-            anchors,
-            decide,
-            on_judged,
-        )
-        progress.remembered = read_remembered(folder.path)
-        progress.on_judged = stack.enter_context(Remembering(folder.path)).note
-        with no_collection():
-            progress.take(files)
+        remembering = stack.enter_context(Remembering(folder.path))
+
+        def progress_of(text: JournalText, anchors: AnchorKeeper, files: Mapping[str, Path]) -> RunProgress:
+            progress = open_progress(
+                config_of(tournament) if text.created is None else Run(folder, text).schedule_config,
+                tournament.config.breaker,
+                folder,
+                keeper.seeds,
+                text.controls,
+                attempts_of(text.events),
+                on_control,
+                observer.revoked,
+                anchors,
+                decide,
+                on_judged,
+            )
+            progress.remembered = read_remembered(folder.path)
+            progress.on_judged = remembering.note
+            with no_collection():
+                progress.take(files)
+            return progress
+
+        progress = progress_of(text, anchors, files)
         first = progress.next()
         if first is not None:
             progress.put_back(first)
             _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
         anchors.flush()
-        summary = _go_on(tournament, folder, make_executor, observer, lock, journal, text, progress, attempts, keeper)
+        session = _Session(tournament, folder, make_executor, observer, lock_fd, journal, keeper, steering, progress_of)
+        summary = session.go_on(text, progress)
         try:
             journal.write_head()
         except PlatformError as error:
@@ -181,30 +191,50 @@ def open_progress(
     )
 
 
-def _go_on(
-    tournament: Tournament,
-    folder: RunFolder,
-    make_executor: MakeExecutor,
-    observer: Observer,
-    lock: RunLock,
-    journal: Journal,
-    text: JournalText,
-    progress: RunProgress,
-    attempts: dict[str, Attempts],
-    keeper: SecretKeeper,
-) -> Summary:
-    first = progress.next()
-    if text.created is not None and (first is not None or progress.moved):
-        journal.append("resumed", rated=progress.found, set_aside=[path.name for path in progress.moved])
-    if progress.moved:
-        observer.note(_moved(progress.moved))
-    if first is None:
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What stays while the run is played, however often it is taken up with what was ordered."""
+
+    tournament: Tournament
+    folder: RunFolder
+    make_executor: MakeExecutor
+    observer: Observer
+    lock_fd: int
+    journal: Journal
+    keeper: SecretKeeper
+    steering: Steering | None
+    progress_of: Callable[[JournalText, AnchorKeeper, Mapping[str, Path]], RunProgress]
+
+    def go_on(self, text: JournalText, progress: RunProgress) -> Summary:
+        order = "" if self.steering is None else self.steering.taken_up()
+        first = progress.next()
+        if text.created is not None and (first is not None or progress.moved):
+            self._resumed(progress, order)
+        if first is None:
+            return self._end(text, progress)
+        progress.put_back(first)
+        self.keeper.commit(self.folder.secrets, self.journal)
+        executor = self.make_executor(max(1, self.extent().most - progress.found), self.lock_fd)
+        return run_loop(self._run(executor, text, progress))
+
+    def extent(self) -> Extent:
+        return Run(self.folder).extent
+
+    def _resumed(self, progress: RunProgress, order: str) -> None:
+        more = {"order": order} if order else {}
+        moved = [path.name for path in progress.moved]
+        self.journal.append("resumed", rated=progress.found, set_aside=moved, **more)
+        if progress.moved:
+            self.observer.note(_moved(progress.moved))
+
+    def _end(self, text: JournalText, progress: RunProgress) -> Summary:
+        """Of a run of which nothing is left to play."""
         total = progress.schedule.counted - progress.cancelled
-        observer.begun(Reached(total, progress.found, 0))
-        keeper.reveal(journal)
+        self.observer.begun(Reached(total, progress.found, 0))
+        self.keeper.reveal(self.journal)
         # A run that was killed after its last record, but before it could say so, ends here.
-        if not text.events or text.events[-1].kind != "finished" or journal.lines > len(text.events):
-            journal.append("finished", rated=progress.found, missing=total - progress.found)
+        if not text.events or text.events[-1].kind != "finished" or self.journal.lines > len(text.events):
+            self.journal.append("finished", rated=progress.found, missing=total - progress.found)
         return Summary(
             total,
             progress.found,
@@ -218,26 +248,61 @@ def _go_on(
             decided=progress.schedule.decided,
             placings=tuple(progress.schedule.placings),
         )
-    progress.put_back(first)
-    keeper.commit(folder.secrets, journal)
 
-    def extent() -> Extent:
-        return Run(folder).extent
+    def _runner(self, executor: Executor, text: JournalText, progress: RunProgress) -> Runner:
+        return Runner(
+            progress,
+            self.folder,
+            executor,
+            self.journal,
+            self.observer,
+            self.extent,
+            attempts_of(text.events),
+            memory_voids(text.events),
+            self.keeper,
+            self.tournament.processes.copies,
+            self.steering,
+        )
 
-    executor = make_executor(max(1, extent().most - progress.found), lock.fd)
-    runner = Runner(
-        progress,
-        folder,
-        executor,
-        journal,
-        observer,
-        extent,
-        attempts,
-        memory_voids(text.events),
-        keeper,
-        tournament.processes.copies,
-    )
-    return run_loop(_run(runner, executor, journal, progress.anchors, observer))
+    async def _run(self, executor: Executor, text: JournalText, progress: RunProgress) -> Summary:
+        stop = asyncio.Event()
+
+        def on_signal() -> None:
+            if stop.is_set():
+                executor.kill()
+                return
+            stop.set()
+            self.observer.note("stopping: matches in progress get a few seconds; once more ends them at once")
+
+        loop = asyncio.get_running_loop()
+        heard = [number for number in STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup's, say
+        for number in heard:
+            loop.add_signal_handler(number, on_signal)
+        try:
+            async with executor:
+                summary = await self._runner(executor, text, progress).run(stop)
+                while summary.changed and self.steering is not None and not self.steering.needs_bots:
+                    text, progress = self._taken_up(self.steering)
+                    then = await self._runner(executor, text, progress).run(stop)
+                    summary = after(summary, then)
+                return summary
+        except PlatformError as error:
+            with suppress(PlatformError):  # the disk may be the very trouble
+                progress.anchors.flush()
+                self.journal.append("stopped", why=str(error))
+            raise
+        finally:
+            for number in heard:
+                loop.remove_signal_handler(number)
+
+    def _taken_up(self, steering: Steering) -> tuple[JournalText, RunProgress]:
+        """The run with what was ordered, while its bots go on running. Nothing is in play."""
+        text = read_journal(self.folder.journal)
+        anchors = AnchorKeeper(self.journal, anchors_of(text.events).digests)
+        progress = self.progress_of(text, anchors, self.folder.records.tidy())
+        self._resumed(progress, steering.taken_up())
+        anchors.flush()
+        return text, progress
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -291,32 +356,3 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         **({RATINGS: {"anchor": tournament.rating_anchors}} if tournament.rating_anchors else {}),
         **({"left_out": [asdict(one) for one in tournament.left_out]} if tournament.left_out else {}),
     )
-
-
-async def _run(
-    runner: Runner, executor: Executor, journal: Journal, anchors: AnchorKeeper, observer: Observer
-) -> Summary:
-    stop = asyncio.Event()
-
-    def on_signal() -> None:
-        if stop.is_set():
-            executor.kill()
-            return
-        stop.set()
-        observer.note("stopping: matches in progress get a few seconds; once more ends them at once")
-
-    loop = asyncio.get_running_loop()
-    heard = [number for number in STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup's, say
-    for number in heard:
-        loop.add_signal_handler(number, on_signal)
-    try:
-        async with executor:
-            return await runner.run(stop)
-    except PlatformError as error:
-        with suppress(PlatformError):  # the disk may be the very trouble
-            anchors.flush()
-            journal.append("stopped", why=str(error))
-        raise
-    finally:
-        for number in heard:
-            loop.remove_signal_handler(number)

@@ -26,6 +26,7 @@ from referee.tournament.machine import Machine
 from referee.tournament.progress import Decide
 from referee.tournament.runner import Reached, Summary
 from referee.tournament.session import run_session
+from referee.tournament.steering import Steering
 
 
 @pytest.fixture
@@ -292,10 +293,10 @@ class Log:
     notes: list[str] = field(default_factory=list)
 
     def begun(self, at: Reached) -> None:
-        assert not self.steps
         self.steps.append(at)
 
     def reached(self, at: Reached) -> None:
+        assert self.steps
         assert at != self.steps[-1]
         self.steps.append(at)
 
@@ -369,6 +370,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
         machine: Machine | None = None,
         accept_weaker: bool = False,
         head_file: Path | None = None,
+        steering: Steering | None = None,
         **executor_keys: Any,
     ) -> Run:
         made: list[FakeExecutor] = []
@@ -390,6 +392,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             machine=machine,
             accept_weaker=accept_weaker,
             head_file=head_file,
+            steering=steering,
         )
         return Run(summary, log, made[0] if made else None)
 
