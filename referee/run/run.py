@@ -350,7 +350,10 @@ class Run:
                 self.reload()
                 self.at_work = False
                 return control
-            order, _answered = give(self.folder, kind, what, by=by, reason=reason)
+            try:
+                order, _answered = give(self.folder, kind, what, by=by, reason=reason)
+            except BusyError as error:
+                raise BusyError(f"{busy}: {error}", error.next_step) from None
             self.reload()
             if (line := self._carried_out(order)) is not None:
                 self.at_work = True

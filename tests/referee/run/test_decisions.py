@@ -563,7 +563,7 @@ def test_a_kill_amid_an_annulment_with_replay_lets_nothing_count_twice(begun, pl
     tournament = begun(3, blocks=2, matches=5)
     match_id = sorted(played(run_folder))[2]
     controls.judge_again(run_folder, match_id, (1, 1), **BY)
-    monkeypatch.setattr(controls.Journal, "control", lambda *_: (_ for _ in ()).throw(Killed))
+    monkeypatch.setattr(controls.Journal, "append", lambda *_, **__: (_ for _ in ()).throw(Killed))
     with pytest.raises(Killed):
         controls.annul(run_folder, match_id, replay=True, **BY)
     monkeypatch.undo()
@@ -611,7 +611,8 @@ def test_who_is_out_cannot_leave_again_and_an_unknown_match_cannot_be_annulled(b
         controls.annul(run_folder, "m000009-00000000", replay=False, **BY)
 
 
-def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_bot):
+def test_while_a_runner_is_at_work_that_takes_no_orders_nothing_is_decided(begun, run_folder, write_bot, monkeypatch):
+    monkeypatch.setattr("referee.run.orders._BEGIN_S", 0.05)
     begun(2, matches=2)
     code = (
         "import sys; from pathlib import Path; from referee.run.lock import RunLock;"
