@@ -23,7 +23,7 @@ from referee.run.lock import RunLock
 from referee.run.orders import Order
 from referee.run.participants import Participant, find_participant, participants_of
 from referee.schedule.config import MOST_BLOCKS, make_field
-from referee.schedule.formats import comparison, knockout
+from referee.schedule.formats import comparison, knockout, stages
 from referee.schedule.formats.registry import get_format
 from referee.schedule.schedule import place_of
 
@@ -246,6 +246,8 @@ def _closed_to_others(text: JournalText, place: int) -> str:
         return "this run compares two bots"
     if style == knockout.FORMAT.name and place > 0:
         return "a knockout takes others only before its first round"
+    if style == stages.FORMAT.name:
+        return "a run with stages takes no others"
     if last.kind == "finished" and not last.fields["missing"] and get_format(style).uses_results:
         return "the schedule of this run has ended"
     return ""

@@ -34,7 +34,7 @@ from referee.tournament.bot_list import LeftOut, check_granted, fits_pattern
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, check_number, load_config
 from referee.tournament.identity import describe
 from referee.tournament.joining import departed_entry, stored_sources
-from referee.tournament.reading import TomlFile, show, suggest
+from referee.tournament.reading import TomlFile, dotted, show, suggest
 
 
 def load_tournament(
@@ -335,11 +335,21 @@ def _check_format(tournament: Tournament) -> None:
     config = tournament.config
     names = [entry.name for entry in tournament.entries]
     style = get_format(config.format)
-    for setting in style.settings:
-        for name in setting.names(config.settings.get(setting.name)):
-            if name not in names:
-                what = f"'{config.format}.{setting.name}': no bot is called {show(name)}"
-                TomlFile(config.path).fail((config.format, setting.name), what, suggest(name, names, "the bots are"))
+    wanted: list[tuple[tuple[str | int, ...], str]] = [
+        ((config.format, setting.name), name)
+        for setting in style.settings
+        for name in setting.names(config.settings.get(setting.name))
+    ]
+    for place, stage in enumerate(config.settings.get("stages") or ()) if style.repeated else ():
+        wanted += [
+            ((config.format, place, setting.name), name)
+            for setting in get_format(stage["format"]).settings
+            for name in setting.names(stage["settings"].get(setting.name))
+        ]
+    for key, name in wanted:
+        if name not in names:
+            what = f"'{dotted(*key)}': no bot is called {show(name)}"
+            TomlFile(config.path).fail(key, what, suggest(name, names, "the bots are"))
     for name in config.rating_anchors:
         if name not in names:
             what = f"'ratings.anchor.{name}': no bot is called {show(name)}"

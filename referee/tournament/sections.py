@@ -3,7 +3,9 @@
 A ladder's file has some of them, too.
 """
 
+import csv
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +21,7 @@ from referee.record.journal import Choice
 from referee.schedule.config import START
 from referee.schedule.formats.api import Format, Setting
 from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
+from referee.schedule.formats.stages import settings_of
 from referee.schedule.spec import (
     CLOCK_KEYS,
     DEFAULTS,
@@ -237,19 +240,55 @@ def read_format(file: TomlFile) -> Format:
 
 def read_settings(file: TomlFile, style: Format) -> Mapping[str, Any]:
     """All settings of the format; whether bots of the names in them exist is seen later. Raises ConfigError."""
+    if style.repeated:
+        return _read_stages(file, style)
     given = file.table(style.name)
     file.check_keys((style.name,), given, [setting.name for setting in style.settings])
+    return _settings(file, (style.name,), style.settings, given)
+
+
+def _settings(file: TomlFile, where: Where, settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        setting.name: _setting(file, style, setting, given.get(setting.name))
-        for setting in style.settings
+        setting.name: _setting(file, where, setting, given.get(setting.name))
+        for setting in settings
         if setting.name in given or not setting.later
     }
 
 
-def _setting(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any:
+def _read_stages(file: TomlFile, style: Format) -> Mapping[str, Any]:
+    """The tables of [[stages]], each complete, with the settings of its own format. Raises ConfigError."""
+    listed = file.values.get(style.name)
+    if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
+        what = (
+            f"'{style.name}' must be a list of tables, not {show(listed)}"
+            if listed is not None
+            else (f'format = "{style.name}" needs at least one [[{style.name}]]')
+        )
+        file.fail((style.name,), what, f"begin each stage with [[{style.name}]]")
+    stages: list[dict[str, Any]] = []
+    seeding: dict[str, Any] = {}
+    for place, given in enumerate(listed):
+        where = (style.name, place)
+        word = next(setting for setting in style.settings if setting.name == "format")
+        inner = get_format(_setting(file, where, word, given.get("format")))
+        own = [setting for setting in style.settings if not (setting.name == "seeding" and place)]
+        more = settings_of(inner)
+        file.check_keys(where, given, [setting.name for setting in (*own, *more)])
+        values = _settings(file, where, own, given)
+        seeding |= {"seeding": values.pop("seeding")} if "seeding" in values else {}
+        values["name"] = values["name"] or inner.name
+        values["blocks"] = values["blocks"] or file.get("blocks")
+        if any(values["name"] == other["name"] for other in stages):
+            what = f"two stages are named {show(values['name'])}"
+            file.fail(where, what, 'give one of them another: name = "..."')
+        stages.append({**values, "settings": _settings(file, where, more, given)})
+    return {"stages": stages, **seeding}
+
+
+def _setting(file: TomlFile, where: Where, setting: Setting, value: Any) -> Any:
     if value is None:
         return setting.default
-    key = (style.name, setting.name)
+    key = (*where, setting.name)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     low, high = setting.minimum, setting.maximum
     match setting.kind:
@@ -261,8 +300,17 @@ def _setting(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any
             fits, expected = isinstance(value, bool), "true or false"
         case "bots":
             fits, expected = _each_once(value), "a list of names of bots, each once"
+        case "text":
+            fits, expected = isinstance(value, str) and value.isprintable() and bool(value), "a text"
+        case "seeding":
+            if isinstance(value, str):
+                return _seeding_from(file, key, value)
+            fits, expected = _each_once(value), "a list of names of bots, each once, or a file with their ratings"
         case "word":
-            fits, expected = value in setting.choices, f"one of {', '.join(map(repr, setting.choices))}"
+            fits, expected = (
+                isinstance(value, str) and value in setting.choices,
+                f"one of {', '.join(map(repr, setting.choices))}",
+            )
         case "words":
             fits = _each_once(value) and set(value) <= set(setting.choices)
             expected = f"a list of some of {', '.join(map(repr, setting.choices))}, each once"
@@ -277,6 +325,30 @@ def _setting(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any
         what = f"'{dotted(*key)}' must be {expected}, not {show(value)}"
         file.fail(key, what, f"write, for instance, {setting.name} = {_setting_example(setting)} ({setting.about})")
     return value
+
+
+def _seeding_from(file: TomlFile, key: Where, named: str) -> tuple[str, ...]:
+    """Names in the order of their ratings, the best first, from the file of this path: CSV with a header, as `crosstown
+    standings --csv` prints it, or with `name` and `rating`. Equal ratings stay in their order. Raises ConfigError."""
+    path = file.path.parent / named
+    what = f"'{dotted(*key)}' must be a list of names of bots, or a CSV file with their ratings: {path}"
+    step = 'write a file with the columns name and rating, or: crosstown standings RUN --csv > "seeds.csv"'
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    except OSError as error:
+        file.fail(key, f"{what} cannot be read ({error.strerror})", step)
+    except (ValueError, csv.Error):
+        file.fail(key, f"{what} is not CSV in UTF-8", step)
+    column = next((name for name in ("rating", "conservative") if rows and name in rows[0]), None)
+    if column is None or "name" not in rows[0]:
+        file.fail(key, f"{what} has no columns 'name' and 'rating'", step)
+    rated: list[tuple[float, str]] = []
+    for row in rows:
+        try:
+            rated.append((-float(row[column]), row["name"]))
+        except (TypeError, ValueError):
+            rated.append((math.inf, row["name"]))  # not rated
+    return tuple(dict.fromkeys(name for _, name in sorted(rated, key=lambda one: one[0]) if name))
 
 
 def _each_once(value: Any) -> bool:
@@ -295,8 +367,10 @@ def _of_a_round(value: Any) -> bool:
 def _setting_example(setting: Setting) -> str:
     """A value that fits, as TOML has it."""
     match setting.kind:
-        case "bots":
+        case "bots" | "seeding":
             return '["NAME"]'
+        case "text":
+            return '"NAME"'
         case "word":
             return f'"{setting.choices[0]}"'
         case "words":

@@ -115,7 +115,7 @@ def test_every_setting_of_a_format_is_listed() -> None:
     text = CONFIGURATION.split("### Settings of a format")[1].split("\n## ")[0]
     listed: dict[str, list[str]] = {}
     table = ""
-    for name, key in re.findall(r"^\| (?:`\[([\w-]+)\]`)? ?\| `(\w+)` \|", text, re.MULTILINE):
+    for name, key in re.findall(r"^\| (?:`\[{1,2}([\w-]+)\]{1,2}`)? ?\| `(\w+)` \|", text, re.MULTILINE):
         table = name or table
         listed.setdefault(table, []).append(key)
     public = [style for style in OWN if style.name != "compare"]

@@ -179,15 +179,15 @@ class Extent:
 class Setting:
     """One key of the format's own table in the tournament file.
 
-    `kind`: whole, number, flag, bots (a list of names of bots, at least one), word (one of `choices`), words (a list of
-    different `choices`), groups (a list of such lists of at least two bots), or rounds (a list of tables, each with a
-    `round` and a list of `bots`). `default` None: it may be left out, and what then happens is said in `about`.
-    `later`: the setting came into being when there were runs already. The configuration of a run has it only where the
-    file has it.
+    `kind`: whole, number, flag, text, word (one of `choices`), words (a list of different `choices`), bots (a list of
+    names of bots, at least one), groups (a list of lists of at least two bots), rounds (a list of tables, each with a
+    `round` and a list of `bots`), or seeding (bots in an order, or the path of a file from which it is taken).
+    `default` None: it may be left out, and what then happens is said in `about`. `later`: the setting came into being
+    when there were runs already; the configuration of a run has it only where the file has it.
     """
 
     name: str
-    kind: Literal["whole", "number", "flag", "bots", "word", "words", "groups", "rounds"]
+    kind: Literal["whole", "number", "flag", "bots", "text", "word", "words", "groups", "rounds", "seeding"]
     default: Any
     about: str
     minimum: float = 0
@@ -198,7 +198,7 @@ class Setting:
     def names(self, value: Any) -> list[str]:
         """The names of bots in a value of this setting."""
         match self.kind, value:
-            case "bots", list() | tuple():
+            case "bots" | "seeding", list():  # a tuple was taken from a file, which may name others, too
                 return list(value)
             case "groups", list() | tuple():
                 return [name for group in value for name in group]
@@ -218,7 +218,8 @@ class Format:
     None: all bots are one class. `lengths` has what says how long the schedule of a field is, by the keys of a
     tournament file; the plan goes by `RoundResults.length` where that has such a key. `journalled`: who meets whom
     depends on time, so the blocks are events of the run's journal instead of the plan's; a tournament file cannot ask
-    for such a format.
+    for such a format. `repeated`: the settings are those of each table of a list, one for each stage, each with the
+    settings of the stage's own format.
     """
 
     name: str
@@ -233,6 +234,7 @@ class Format:
     classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
     lengths: Callable[[Field], Mapping[str, float]] = lambda field: {}
     journalled: bool = False
+    repeated: bool = False
 
 
 def by_blocks(field: Field) -> Mapping[str, float]:

@@ -33,6 +33,7 @@ from referee.schedule.formats.api import (
     seats_problem,
 )
 from referee.schedule.formats.matching import best_matching
+from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import block_points, ranks, show
 from referee.schedule.formats.restrictions import FORBIDDEN, forbidden_pairs, names_of
 
@@ -57,6 +58,7 @@ SETTINGS = (
     Setting("bronze", "flag", False, "the losers of the semi-finals play for the third rank", later=True),
     Setting("double", "flag", False, "a bot is out after the second table that it lost", later=True),
     FORBIDDEN,
+    SEEDING,
 )
 
 
@@ -155,6 +157,10 @@ class Draw:
 
 
 def plan(field: Field) -> Plan:
+    return (yield from in_order_of_seeds(_plan, field))
+
+
+def _plan(field: Field) -> Plan:
     bracket = Bracket()
     number = 0
     while True:
@@ -240,6 +246,14 @@ def first_slots(bots: int) -> list[int | None]:
         size = 2 * len(slots)
         slots = [seed for one in slots for seed in (one, size - 1 - one)]
     return [seed if seed < bots else None for seed in slots]
+
+
+def first_tables(field: Field, bots: int) -> list[tuple[int, ...]]:
+    """The tables of the first round as seeds alone decide them."""
+    if _fixed(field):
+        return [tie.members for tie in _neighbours(first_slots(bots)).ties]
+    players = field.variants[_variant(field, 0, bots)].players
+    return [tie.members for tie in draw(range(bots), players, Counter(), _advance(field, players))[0]]
 
 
 def _neighbours(slots: Sequence[int | None]) -> Draw:

@@ -3,7 +3,7 @@
 from importlib.metadata import entry_points
 
 from referee.errors import ExpectedError
-from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, swiss
+from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, stages, swiss
 from referee.schedule.formats.api import Format
 
 GROUP = "crosstown.formats"
@@ -13,6 +13,7 @@ OWN: tuple[Format, ...] = (
     swiss.FORMAT,
     knockout.FORMAT,
     league.FORMAT,
+    stages.FORMAT,
     comparison.FORMAT,
 )
 """Those that a tournament file can name."""

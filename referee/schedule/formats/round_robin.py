@@ -64,14 +64,14 @@ def _cycle(field: Field, bots: Sequence[int], cycle: int, make: Groups, count: C
     seed_group = cycle if field.settings.get("same_seeds") else None
     if field.settings.get("mirrors"):
         for number, variant in enumerate(field.variants):
-            yield from (Block((bot,) * variant.players, number, cycle, seed_group) for bot in bots)
+            yield from (Block((bot,) * variant.players, number, cycle + 1, seed_group) for bot in bots)
     sources = [make(bots, variant) for variant in field.variants]
     sizes = [count(bots, variant) for variant in field.variants]
     given = [0] * len(sources)
     while waiting := [number for number, size in enumerate(sizes) if given[number] < size]:
         number = min(waiting, key=lambda one: (given[one] / sizes[one], one))
         given[number] += 1
-        yield Block(next(sources[number]), number, cycle, seed_group)
+        yield Block(next(sources[number]), number, cycle + 1, seed_group)
 
 
 def extent(field: Field) -> Extent:

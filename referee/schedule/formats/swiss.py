@@ -27,6 +27,7 @@ from referee.schedule.formats.api import (
     seats_problem,
 )
 from referee.schedule.formats.pairing import kept_apart_by, make_pairs, make_tables
+from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import ranks, show
 from referee.schedule.formats.restrictions import (
     BYES,
@@ -57,6 +58,7 @@ SETTINGS = (
     FIXED,
     BYES,
     REQUESTED_BYE,
+    SEEDING,
 )
 
 
@@ -98,6 +100,10 @@ class Draw:
 
 
 def plan(field: Field) -> Plan:
+    return (yield from in_order_of_seeds(_plan, field))
+
+
+def _plan(field: Field) -> Plan:
     table = Table()
     tie_breaks = tie_breaks_of(field)
     number = 0
