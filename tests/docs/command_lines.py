@@ -23,13 +23,13 @@ TEXTS = sorted(
 
 def command_lines(text: str) -> list[str]:
     """The lines of code blocks and comments that begin with `crosstown`, continued lines joined, without comments and
-    without what they are piped into."""
+    without what they are piped or written into."""
     found = []
     fenced = False
     for line in re.sub(r"\\\n\s*", "", text).splitlines():
         fenced ^= line.startswith("```")
         if fenced or line.startswith(("    ", "#     ")):
-            for part in re.split(r"&&|;|\|(?= )", line.removeprefix("#")):
+            for part in re.split(r"&&|;|\|(?= )|>(?= )", line.removeprefix("#")):
                 if re.match(r"(time )?([A-Z_]+=\S+ )*(\.venv/bin/)?crosstown ", part.strip()):
                     found.append(part.strip())
     return found
