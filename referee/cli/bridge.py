@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-
 
 def bridge(
     command: Annotated[

@@ -4,27 +4,95 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.main import get_command
 
-from referee.cli import bots, bridge, cluster, games, ladder, matches, run_commands
-from referee.cli.compare import compare
-from referee.cli.docs import docs
-from referee.cli.doctor import doctor
 from referee.cli.errors import ExitCode, report
-from referee.cli.match import match
-from referee.cli.publish import publish
-from referee.cli.run import run
-from referee.cli.serve import serve
-from referee.cli.standings import standings
-from referee.cli.submit import login, submit
-from referee.cli.web import web
 
 
-def make_app() -> typer.Typer:
-    """The whole command line."""
+class Place(NamedTuple):
+    """Where a command is defined, imported when it is run; `about` is the first sentence of its help."""
+
+    module: str
+    name: str
+    about: str
+
+
+COMMANDS = {
+    "run": Place("run", "run", "Play a tournament, or continue it."),
+    "match": Place("match", "match", "Play one match and keep its record."),
+    "standings": Place(
+        "standings",
+        "standings",
+        "Print the leaderboard of a run, also while it is being played; or one leaderboard over several runs.",
+    ),
+    "report": Place(
+        "run_commands", "report", "Write one HTML page about a run: tables, plots, faults and links to the records."
+    ),
+    "rebuild": Place("run_commands", "rebuild", "Make the database of a run again from its records."),
+    "pack": Place(
+        "run_commands",
+        "pack",
+        "Pack the records of settled matches into archives: a few files for each day instead of one for each match.",
+    ),
+    "sign": Place("run_commands", "sign", "Sign the journal of a run with your Ed25519 key, and print the public key."),
+    "withdraw": Place("run_commands", "withdraw", "Remove a bot from a run: it plays no further matches."),
+    "disable": Place("run_commands", "disable", "Remove a bot that must not play on."),
+    "reinstate": Place(
+        "run_commands",
+        "reinstate",
+        "Let a bot that was withdrawn, disabled or disqualified play on as if it had not left.",
+    ),
+    "add": Place("run_commands", "add", "Add a bot to a run that has begun."),
+    "annul": Place("run_commands", "annul", "Exclude a match from all tables; its record is kept."),
+    "pause": Place(
+        "run_commands", "pause", "Let a run that is being played begin no further matches until `crosstown resume`."
+    ),
+    "resume": Place("run_commands", "resume", "Let a run go on that was paused."),
+    "extend": Place("run_commands", "extend", "Make the schedule of a run longer."),
+    "compare": Place(
+        "compare", "compare", "Play bot A against bot B until a sequential test accepts or rejects that A is better."
+    ),
+    "certificate": Place(
+        "run_commands",
+        "certificate",
+        "Make the certificate for the remote bots of a tournament before it runs, and print what their authors set.",
+    ),
+    "doctor": Place(
+        "doctor", "doctor", "Print what this machine offers for running bots: sandbox, limits, disk space."
+    ),
+    "web": Place("web", "web", "Show runs, tables and matches in a browser, also while they are being played."),
+    "publish": Place(
+        "publish", "publish", "Write runs as a static site: tables, brackets, plots, bots, and a replay of each match."
+    ),
+    "serve": Place(
+        "serve",
+        "serve",
+        "Run a ladder: authors hand in bots in a browser or by command, and matches go on while there"
+        " is something to learn.",
+    ),
+    "login": Place("submit", "login", "Sign in to a ladder: keep a token for `crosstown submit`."),
+    "submit": Place("submit", "submit", "Hand in a bot to a ladder."),
+    "docs": Place("docs", "docs", "Print a page of the documentation."),
+    "bridge": Place("bridge", "bridge", "Connect COMMAND to the referee as a bot."),
+    "bots": Place("bots", "app", "Make, build, list and check bots."),
+    "matches": Place("matches", "app", "List, show, verify, export and rejudge match records."),
+    "games": Place("games", "app", "List, show and check games."),
+    "ladder": Place(
+        "ladder",
+        "app",
+        "Invite, approve and ban people, steer a ladder, hand in the bots of a class, back it up, and end its season.",
+    ),
+    "cluster": Place("cluster", "app", "Play tournaments on many machines with Dask."),
+}
+
+
+def make_app(words: Sequence[str] | None = None) -> typer.Typer:
+    """The whole command line; or as much of it as these words need, which is quicker: the command that they name, or
+    the names and summaries of all."""
     app = typer.Typer(
         name="crosstown",
         add_completion=False,
@@ -32,37 +100,27 @@ def make_app() -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_root)
-    app.command("run")(run)
-    app.command("match")(match)
-    app.command("standings")(standings)
-    app.command("report")(run_commands.report)
-    app.command("rebuild")(run_commands.rebuild)
-    app.command("pack")(run_commands.pack)
-    app.command("sign")(run_commands.sign)
-    app.command("withdraw")(run_commands.withdraw)
-    app.command("disable")(run_commands.disable)
-    app.command("reinstate")(run_commands.reinstate)
-    app.command("add")(run_commands.add)
-    app.command("annul")(run_commands.annul)
-    app.command("pause")(run_commands.pause)
-    app.command("resume")(run_commands.resume)
-    app.command("extend")(run_commands.extend)
-    app.command("compare")(compare)
-    app.command("certificate")(run_commands.certificate)
-    app.command("doctor")(doctor)
-    app.command("web")(web)
-    app.command("publish")(publish)
-    app.command("serve")(serve)
-    app.command("login")(login)
-    app.command("submit")(submit)
-    app.command("docs")(docs)
-    app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
-    app.add_typer(bots.app, name="bots")
-    app.add_typer(matches.app, name="matches")
-    app.add_typer(games.app, name="games")
-    app.add_typer(ladder.app, name="ladder")
-    app.add_typer(cluster.app, name="cluster")
+    named = next((word for word in words or () if not word.startswith("-")), "")
+    for name, place in COMMANDS.items():
+        if words is None or name == named:
+            _add(app, name, getattr(import_module(f"referee.cli.{place.module}"), place.name))
+        elif named not in COMMANDS:
+            app.command(name, help=place.about)(_summary)
     return app
+
+
+WORDS_AS_THEY_ARE = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+def _add(app: typer.Typer, name: str, command: Any) -> None:
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name, context_settings=WORDS_AS_THEY_ARE if name == "bridge" else None)(command)
+
+
+def _summary() -> None:
+    """Stands for a command that is only listed."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -89,7 +147,7 @@ def run_command(words: Sequence[str]) -> int:
         _check_working_folder()
         _check_not_empty(words)
         # Not through typer's own `main`, which turns Ctrl-C into a bare exit code.
-        command = get_command(make_app())
+        command = get_command(make_app(words))
         with command.make_context("crosstown", list(words)) as context:
             status = command.invoke(context)
         code = status if isinstance(status, int) else ExitCode.OK

@@ -4,9 +4,11 @@ import re
 from importlib.metadata import version
 
 import pytest
+from typer.main import get_command
 
 from leaderboard.store import read_rows
 from referee.cli import errors
+from referee.cli.main import make_app
 from referee.tournament import play as running
 from referee.tournament.runner import Summary
 
@@ -166,3 +168,10 @@ def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):
     assert values["estimate_s"] is None
     assert [match["place"] for match in values["matches"]] == list(range(6))
     assert values["balance"][0]["by_seat"] == [3, 3]
+
+
+def test_the_list_of_commands_is_that_of_the_commands_themselves(crosstown):
+    """Their modules are imported only when one of them is run, so the list has their summaries once more."""
+    shown = crosstown("--help").out.rstrip()
+    with get_command(make_app()).make_context("crosstown", [], resilient_parsing=True) as context:
+        assert context.get_help().rstrip() == shown
