@@ -66,6 +66,9 @@ class Filter:
         return self == Filter()
 
 
+NO_FILTER = Filter()
+
+
 def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, since: str, until: str) -> Filter:
     """From what a user typed. A day as `until` is meant whole. UsageError."""
     if reason and reason not in list(EndReason):
@@ -76,13 +79,18 @@ def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, si
     return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
 
 
+def rows_of(paths: Iterable[Path], wanted: Filter = NO_FILTER) -> list[dict[str, Any]]:
+    """A row for each of these records that is wanted, in the order of the schedule."""
+    return sorted(_rows(paths, wanted), key=lambda row: (row["tournament"], row["place"], row["match"]))
+
+
 def list_matches(paths: Sequence[Path], wanted: Filter, most: int | None = None) -> tuple[list[dict[str, Any]], int]:
     """A row for each record that is wanted, in the order of the schedule: at most `most`, the last ones; and how many
     there are in all. What cannot be read fits no filter."""
     total = len(paths)
     if most is not None and wanted.empty:
         paths = _last_written(paths, most)
-    rows = sorted(_rows(paths, wanted), key=lambda row: (row["tournament"], row["place"], row["match"]))
+    rows = rows_of(paths, wanted)
     if not wanted.empty:
         total = len(rows)
         if most is not None:
@@ -153,7 +161,7 @@ class _Standing:
         """None where the journal is damaged: the records say what they say."""
         if folder not in self._runs:
             try:
-                self._runs[folder] = Run(folder)
+                self._runs[folder] = Run(folder, brief=True)
             except JournalError:
                 self._runs[folder] = None
         return self._runs[folder]

@@ -18,6 +18,7 @@ from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.errors import BusyError, TournamentError
 from referee.run.lock import RunLock
 from referee.run.run import Run
+from referee.run.seal import is_sealed, seal_of
 
 COMPUTED_BY = 9
 """Goes up when the same records give another table."""
@@ -27,6 +28,7 @@ WORTH_KEEPING_S = 1.0
 
 _NAME = "standings"
 _LIVE = "live"
+_SEAL_CHARS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class RunTable:
     format's own table.
 
     `kept`: they were taken from the database. `annulled` matches have a record and do not count. `live` are live tables
-    to go on from when matches are added.
+    to go on from when matches are added. `run` is the identity of the run.
     """
 
     rows: tuple[Standing, ...]
@@ -46,6 +48,7 @@ class RunTable:
     format_table: FormatTable = NO_TABLE
     annulled: int = 0
     live: Mapping[Pool, LiveTable] = field(default_factory=dict)
+    run: str = ""
 
 
 def run_table(
@@ -74,7 +77,7 @@ def run_table(
         text = read_snapshot(where, _NAME, mark) if where.exists() else None
     except StoreError:
         text = None
-    if text is not None and (kept := _parse(text, mark)) is not None:
+    if text is not None and (kept := _parse(text, mark, run.journal.identity)) is not None:
         return kept
     index = load_index(run.folder, database=where)
     counted, view = counted_rows(run, index.rows)
@@ -83,14 +86,24 @@ def run_table(
     ratings = rate_pools(
         counted.rows,
         pooled=pooled,
-        kept=kept_live(where) if ordinary else {},
+        kept=kept_live(where, run.journal.identity) if ordinary else {},
         settled=index.settled,
         approvals=counted.approvals,
         anchors=counted.anchors,
     )
     rows = standings(counted, known, pooled=pooled, ratings=ratings)
     live = {pool: found.settled for pool, found in ratings.items()} if ordinary else {}
-    made = RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, view.table, counted.annulled, live)
+    made = RunTable(
+        tuple(rows),
+        len(counted.rows),
+        counted.caption(),
+        mark,
+        False,
+        view.table,
+        counted.annulled,
+        live,
+        run.journal.identity,
+    )
     ordinary = ordinary and anchors is None
     if keep and database is None and ordinary and time.monotonic() - started_s > WORTH_KEEPING_S:
         with suppress(TournamentError, StoreError):
@@ -98,7 +111,7 @@ def run_table(
                 with RunLock(run.folder.lock, wait_s=0), Store(where) as store:
                     keep_table(store, made)
             except BusyError:
-                keep_live(where, made.live)
+                keep_live(where, made.live, made.run)
     return made
 
 
@@ -120,13 +133,29 @@ def counted_rows(run: Run, rows: Sequence[MatchRow]) -> tuple[Counted, ScheduleV
     return replace(counted, anchors=run.rating_anchors), view
 
 
-def _parse(text: str, mark: str) -> RunTable | None:
+def _sealed(name: str, mark: str, run: str, content: str) -> str:
+    return seal_of(name, mark, run, content) + content
+
+
+def _opened(text: str | None, name: str, mark: str, run: str) -> str | None:
+    """What was kept for this run by this user; None for anything else."""
+    if text is None:
+        return None
+    seal, content = text[:_SEAL_CHARS], text[_SEAL_CHARS:]
+    return content if is_sealed(seal, name, mark, run, content) else None
+
+
+def _parse(text: str, mark: str, run: str) -> RunTable | None:
     """A table that was kept; None where someone else wrote it."""
+    content = _opened(text, _NAME, mark, run)
+    if content is None:
+        return None
     try:
-        kept = json.loads(text)
+        kept = json.loads(content)
         rows = tuple(Standing.from_dict(row) for row in kept["rows"])
         own = FormatTable(**kept["format_table"])
-        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own, int(kept["annulled"]))
+        matches, annulled = int(kept["matches"]), int(kept["annulled"])
+        return RunTable(rows, matches, str(kept["caption"]), mark, True, own, annulled, run=run)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
@@ -142,27 +171,30 @@ def keep_table(store: Store, table: RunTable) -> None:
         "format_table": asdict(table.format_table),
     }
     store.put_ratings(row for row in rows if row["mu"] is not None)
-    store.keep_snapshot(_NAME, table.fingerprint, json.dumps(content, separators=(",", ":")))
+    text = json.dumps(content, separators=(",", ":"))
+    store.keep_snapshot(_NAME, table.fingerprint, _sealed(_NAME, table.fingerprint, table.run, text))
     if table.live:
-        store.keep_snapshot(_LIVE, str(COMPUTED_BY), _live_text(table.live))
+        store.keep_snapshot(_LIVE, str(COMPUTED_BY), _live_text(table.live, table.run))
 
 
-def kept_live(database: Path) -> dict[Pool, LiveTable]:
+def kept_live(database: Path, run: str) -> dict[Pool, LiveTable]:
     """The live tables that were kept; none where the database cannot be read, or somebody else wrote them."""
     try:
         text = read_snapshot(database, _LIVE, str(COMPUTED_BY)) if database.exists() else None
     except StoreError:
         text = None
-    return {} if text is None else _parse_live(text)
+    content = _opened(text, _LIVE, str(COMPUTED_BY), run)
+    return {} if content is None else _parse_live(content)
 
 
-def keep_live(database: Path, live: Mapping[Pool, LiveTable]) -> None:
+def keep_live(database: Path, live: Mapping[Pool, LiveTable], run: str) -> None:
     """Keep live tables while a run goes on, which has the only `Store`. StoreError."""
-    put_snapshot(database, _LIVE, str(COMPUTED_BY), _live_text(live))
+    put_snapshot(database, _LIVE, str(COMPUTED_BY), _live_text(live, run))
 
 
-def _live_text(live: Mapping[Pool, LiveTable]) -> str:
-    return json.dumps([[*pool, table.to_dict()] for pool, table in live.items()], separators=(",", ":"))
+def _live_text(live: Mapping[Pool, LiveTable], run: str) -> str:
+    text = json.dumps([[*pool, table.to_dict()] for pool, table in live.items()], separators=(",", ":"))
+    return _sealed(_LIVE, str(COMPUTED_BY), run, text)
 
 
 def _parse_live(text: str) -> dict[Pool, LiveTable]:

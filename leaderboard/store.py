@@ -4,10 +4,12 @@
 newer or damaged one made again. WAL, with one writer: the holder of the run's lock.
 """
 
+import marshal
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,9 +20,12 @@ from sqlite_utils.db import Table
 from leaderboard.records import MatchRow, SeatRow
 from referee.errors import ExpectedError
 from referee.garbage import no_collection
+from referee.record.journal import JOURNAL
 from referee.record.store import FileStamp
+from referee.run.journal import identity_of
+from referee.run.seal import Sealer
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 RATING_COLUMNS = (
     "game",
@@ -81,7 +86,8 @@ CREATE TABLE matches (
     created_at TEXT NOT NULL,
     file_name TEXT NOT NULL,            -- the record in matches/
     file_bytes INTEGER NOT NULL,
-    file_mtime_ns INTEGER NOT NULL
+    file_mtime_ns INTEGER NOT NULL,
+    seal TEXT NOT NULL DEFAULT ''       -- of the row and its seats: without it the record is read again
 );
 CREATE INDEX matches_place ON matches (place);
 CREATE TABLE seats (
@@ -125,6 +131,7 @@ ALTER TABLE seats ADD COLUMN lag_us INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE seats ADD COLUMN worst_lag_us INTEGER NOT NULL DEFAULT 0;
 UPDATE matches SET file_mtime_ns = -1;
 """,
+    4: "ALTER TABLE matches ADD COLUMN seal TEXT NOT NULL DEFAULT '';",
 }
 """From each older version to the next one."""
 
@@ -134,6 +141,10 @@ BUSY_TIMEOUT_MS = 2000
 _REFUSED = (sqlite3.Error, OverflowError, UnicodeEncodeError)
 """How a write fails; the latter two for integers of more than 64 bits and for lone surrogates."""
 
+NOT_SEALED = FileStamp("", -1, -1)
+"""The stamp of a row that somebody else wrote or changed."""
+
+_SEAT_FIELDS = attrgetter(*SeatRow.__dataclass_fields__)
 _MATCH_COLUMNS = tuple(name for name in MatchRow.__dataclass_fields__ if name not in ("stamp", "seats"))
 
 
@@ -150,6 +161,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         """Opens or creates it. A damaged file, or one of another schema version, is replaced by an empty one."""
         self.path = path
+        self._sealer = _sealer_for(path)
         self._db = _open_for_writing(path)
 
     def __enter__(self) -> "Store":
@@ -175,7 +187,7 @@ class Store:
                 self._table("entries").insert_all(entries.values(), replace=False, ignore=True, pk="entry_id")
                 for row in rows:
                     self._table("matches").delete_where("match_id = ?", [row.match_id])
-                self._table("matches").insert_all([_match_values(row) for row in rows], pk="match_id")
+                self._table("matches").insert_all([_match_values(row, self._sealer) for row in rows], pk="match_id")
                 self._table("seats").insert_all(
                     [_seat_values(row.match_id, seat) for row in rows for seat in row.seats], pk=("match_id", "seat")
                 )
@@ -232,7 +244,7 @@ class Store:
     def rows(self) -> list[MatchRow]:
         """All matches, by place."""
         try:
-            return _read_rows(self._db.conn)
+            return _read_rows(self._db.conn, self._sealer)
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
 
@@ -243,15 +255,18 @@ class Store:
 
 
 def read_rows(path: Path) -> list[MatchRow]:
-    """All matches in the database at `path`, by place, without writing to it. StoreError if that does not work."""
+    """All matches in the database at `path`, by place, without writing to it. StoreError if that does not work.
+
+    A row that this user did not write about this run has a stamp that no file has, so that its record is read.
+    """
     with _connected(path) as connection:
-        return _read_rows(connection)
+        return _read_rows(connection, _sealer_for(path))
 
 
 def find_row(path: Path, match_id: str) -> MatchRow | None:
     """One match in the database at `path`; None if it is not there. StoreError."""
     with _connected(path) as connection:
-        found = _read_rows(connection, match_id)
+        found = _read_rows(connection, _sealer_for(path), match_id)
     return found[0] if found else None
 
 
@@ -347,10 +362,21 @@ def _store_error(path: Path, error: Exception) -> StoreError:
     return StoreError(f"database {path}: {error}")
 
 
-def _match_values(row: MatchRow) -> dict[str, Any]:
+def _sealer_for(database: Path) -> Sealer:
+    return Sealer("match", identity_of(database.with_name(JOURNAL)))
+
+
+def _match_values(row: MatchRow, sealer: Sealer) -> dict[str, Any]:
     values = {name: getattr(row, name) for name in _MATCH_COLUMNS}
     stamp = row.stamp
-    return values | {"file_name": stamp.name, "file_bytes": stamp.size_bytes, "file_mtime_ns": stamp.mtime_ns}
+    stamped = {"file_name": stamp.name, "file_bytes": stamp.size_bytes, "file_mtime_ns": stamp.mtime_ns}
+    seats = [_SEAT_FIELDS(seat) for seat in row.seats]
+    return values | stamped | {"seal": sealer.seal_of(_sealed_part((*values.values(), *stamped.values()), seats))}
+
+
+def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes:
+    """The same for equal values: version 0 does not depend on which texts are one object."""
+    return marshal.dumps((list(values), [list(seat) for seat in seats]), 0)
 
 
 def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
@@ -359,7 +385,7 @@ def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
     return {"match_id": match_id, **values}
 
 
-def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> list[MatchRow]:
+def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | None = None) -> list[MatchRow]:
     """All matches, or one."""
     only, wanted = ("", []) if match_id is None else ("WHERE match_id = ?", [match_id])
     who = {
@@ -375,12 +401,15 @@ def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> l
             wanted,
         ):
             seats.setdefault(of_match, []).append(SeatRow(seat, entry_id, *who[entry_id], *rest))
-        stamped = "file_name, file_bytes, file_mtime_ns"
-        return [
-            MatchRow(*(*values, FileStamp(name, size, mtime), tuple(seats.get(values[0], ()))))
-            for *values, name, size, mtime in connection.execute(
-                f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches {only}"  # noqa: S608
-                " ORDER BY place, match_id",
-                wanted,
-            )
-        ]
+        rows: list[MatchRow] = []
+        for *values, seal in connection.execute(
+            f"SELECT {', '.join(_MATCH_COLUMNS)}, file_name, file_bytes, file_mtime_ns, seal FROM matches {only}"  # noqa: S608
+            " ORDER BY place, match_id",
+            wanted,
+        ):
+            *facts, name, size, mtime = values
+            seated = seats.get(facts[0], [])
+            sealed = seal == sealer.seal_of(_sealed_part(values, list(map(_SEAT_FIELDS, seated))))
+            stamp = FileStamp(name, size, mtime) if sealed else NOT_SEALED
+            rows.append(MatchRow(*(*facts, stamp, tuple(seated))))
+        return rows

@@ -30,6 +30,7 @@ from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.record.store import match_id_of
 from referee.run.folder import RunFolder
+from referee.run.journal import identity_of
 from referee.texts import one_line
 
 QUICK_S = 1.0
@@ -231,7 +232,7 @@ class Tables:
             with shelf.turn:
                 before = shelf.tables
                 shelf.decided = before is not None and before.facts.controls != facts.controls
-            live = kept_live(run.database) if before is None else before.live
+            live = kept_live(run.database, identity_of(run.journal)) if before is None else before.live
             made = _tables(run, index, facts, live, hide_live=self._hide_live)
         except Exception as problem:  # raised in the caller
             error = problem

@@ -10,13 +10,13 @@ from referee.run.folder import SINGLE, RunFolder, check_no_records, run_folders
 from referee.run.run import Run
 
 
-def find_run(wanted: str | None, out: Path) -> Run:
-    """The run that `wanted` names, or the most recent one under `out`. UsageError if there is none, JournalError if
-    only its records are there."""
+def find_run(wanted: str | None, out: Path, *, brief: bool = False) -> Run:
+    """The run that `wanted` names, or the most recent one under `out`; `brief` as for `Run`. UsageError if there is
+    none, JournalError if only its records are there."""
     candidates = _candidates(wanted, out)
     folders = [folder for folder in candidates if folder.journal.is_file()]
     for folder in sorted(folders, key=lambda folder: folder.journal.stat().st_mtime_ns, reverse=True):
-        run = Run(folder)
+        run = Run(folder, brief=brief)
         if run.begun:
             return run
     for folder in candidates:
@@ -77,6 +77,16 @@ def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool =
     return found
 
 
+def find_last_records(run: Path | None, out: Path, most: int) -> tuple[list[Path], int] | None:
+    """The last records of a run, sorted by name, and how many it has: without looking at all of them. None for several
+    runs, or if there is none."""
+    folders = _folders(run, out)
+    if len(folders) != 1:
+        return None
+    found, total = RecordStore.found_in(folders[0]).last(most)
+    return (found, total) if total else None
+
+
 def names_run(word: str, out: Path) -> bool:
     """Whether a word that may name a match or a run names a run."""
     return Path(word).is_dir() or (out / word).is_dir() or is_tournament_file(Path(word))
@@ -105,7 +115,7 @@ def failed_starts_in(run: Path | None, out: Path) -> list[tuple[RunFolder, Faile
     found: list[tuple[RunFolder, FailedStart]] = []
     for folder in map(RunFolder, _folders(run, out)):
         with suppress(JournalError):
-            found += [(folder, start) for start in Run(folder).failed_starts.values()]
+            found += [(folder, start) for start in Run(folder, brief=True).failed_starts.values()]
     return found
 
 
@@ -114,7 +124,7 @@ def _folders(run: Path | None, out: Path) -> list[Path]:
         return sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
     if found := [place for place in places_of(run, out) if place.is_dir()]:
         return found[:1]
-    return [find_run(str(run), out).folder.path]
+    return [find_run(str(run), out, brief=True).folder.path]
 
 
 def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:

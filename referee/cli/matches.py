@@ -92,8 +92,8 @@ def list_matches(
     Example: crosstown matches list first --bot walker --reason normal
     """
     from leaderboard.match_list import list_matches as list_wanted
-    from leaderboard.match_list import make_filter
-    from referee.cli.find import failed_starts_in, find_records
+    from leaderboard.match_list import make_filter, rows_of
+    from referee.cli.find import failed_starts_in, find_last_records, find_records
     from referee.cli.match_pages import print_failed_starts, print_list
     from referee.errors import UsageError
 
@@ -104,7 +104,11 @@ def list_matches(
     run = named or run
     wanted = make_filter(bot or (), game, reason, tournament, since, until)
     most = None if every or (as_json and last is None) else last or 20
-    rows, total = list_wanted(find_records(run, out, void=void, may_be_none=True), wanted, most)
+    found = find_last_records(run, out, most) if most and wanted.empty and not void else None
+    if found is not None:
+        rows, total = rows_of(found[0]), found[1]
+    else:
+        rows, total = list_wanted(find_records(run, out, void=void, may_be_none=True), wanted, most)
     print_list(rows, total, filtered=not wanted.empty, as_json=as_json)
     if not as_json:
         print_failed_starts(failed_starts_in(run, out))

@@ -588,7 +588,7 @@ def report(
     counted, view = counted_rows(found, index.rows)
     ratings = rate_pools(
         counted.rows,
-        kept=kept_live(found.folder.database),
+        kept=kept_live(found.folder.database, found.journal.identity),
         settled=index.settled,
         approvals=counted.approvals,
         anchors=counted.anchors,

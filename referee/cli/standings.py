@@ -130,7 +130,7 @@ def standings(
             as_csv=as_csv,
         )
         return
-    found = find_run(runs[0] if runs else None, out)
+    found = find_run(runs[0] if runs else None, out, brief=True)
     if cross:
         from referee.cli.standings_pages import print_cross
 

@@ -236,8 +236,8 @@ class Division:
             anchors,
         )
         self.progress.on_settled = self._on_settled
-        self.progress.remembered = read_remembered(self.folder.path)
-        self.progress.on_judged = stack.enter_context(Remembering(self.folder.path)).note
+        self.progress.remembered = read_remembered(self.folder.path, run.journal.identity)
+        self.progress.on_judged = stack.enter_context(Remembering(self.folder.path, run.journal.identity)).note
         self.progress.take(files)
         self._replay(text)
         if again:

@@ -2,7 +2,8 @@
 
     a gzip file for each record      the bytes of its closed file, unchanged
     a gzip file with the index       a line for each record, sorted: name, offset, size, mtime_ns, hash of its bytes
-    a gzip file of fixed size        where the index begins, its size, the newest mtime, the first name and the last
+    a gzip file of fixed size        where the index begins, its size, the newest mtime, the first name and the last,
+                                     and how many records there are
 
 So the whole is a gzip file, too: `zcat ARCHIVE` prints the lines of all records, then the index. An archive never
 changes. It is written under another name, and renamed once it is on the disk.
@@ -43,7 +44,7 @@ class Packed:
 @dataclass(frozen=True, slots=True)
 class Archive:
     """An archive whose end was read. `changed_ns` is 0, or when the file was changed after it was made: then what is
-    known of its records from before is not to be relied on."""
+    known of its records from before is not to be relied on. `number` is how many records it has."""
 
     path: Path
     stat: os.stat_result
@@ -52,10 +53,25 @@ class Archive:
     first: str
     last: str
     changed_ns: int
+    number: int
 
     def __iter__(self) -> Iterator[Packed]:
         """All records. RecordError if the index is damaged."""
         return map(self._packed, self._index())
+
+    def stamps(self) -> Iterator[tuple[str, int, int]]:
+        """Name, size and mtime_ns of all records, sorted, which is quicker. RecordError if the index is damaged."""
+        changed_ns = self.changed_ns
+        for line in self._index():
+            try:
+                name, _, size, mtime_ns, _ = line.split(b" ")
+                yield name.decode(), int(size), changed_ns or int(mtime_ns)
+            except ValueError:
+                raise self._bad_line(line) from None
+
+    def last_names(self, most: int) -> list[str]:
+        """The last names, sorted. RecordError if the index is damaged."""
+        return [self._packed(line).name for line in self._index()[-most:]]
 
     def find(self, name: str) -> Packed | None:
         """One record. RecordError if the index is damaged."""
@@ -85,7 +101,10 @@ class Archive:
             name, offset, size, mtime_ns, digest = line.decode().split(" ")
             return Packed(name, int(offset), int(size), self.changed_ns or int(mtime_ns), digest)
         except ValueError:
-            raise _damaged(self.path, f"its index has the line {line[:80]!r}") from None
+            raise self._bad_line(line) from None
+
+    def _bad_line(self, line: bytes) -> RecordError:
+        return _damaged(self.path, f"its index has the line {line[:80]!r}")
 
 
 def open_archive(path: Path) -> Archive:
@@ -118,7 +137,7 @@ def write_archive(path: Path, records: Iterable[tuple[str, int, bytes]]) -> None
             newest_ns -= newest_ns % _SECOND_NS  # not every file system keeps parts of a second
             index = gzip.compress("".join(sorted(lines)).encode(), mtime=0)
             file.write(index)
-            end = f"{offset} {len(index)} {newest_ns} {min(names)} {max(names)}"
+            end = f"{offset} {len(index)} {newest_ns} {min(names)} {max(names)} {len(names)}"
             file.write(_stored(end.ljust(_END_CHARS - 1) + "\n"))
             file.flush()
             os.utime(file.fileno(), ns=(newest_ns, newest_ns))
@@ -137,9 +156,12 @@ def _open(path: Path, _inode: int, size: int, mtime_ns: int) -> Archive:
         file.seek(max(0, size - end_bytes))
         end = file.read()
     try:
-        index_at, index_bytes, newest_ns, first, last = gzip.decompress(end).decode().split()
+        index_at, index_bytes, newest_ns, first, last, *more = gzip.decompress(end).decode().split()
         changed_ns = 0 if mtime_ns == int(newest_ns) else mtime_ns
-        return Archive(path, stat, int(index_at), int(index_bytes), first, last, changed_ns)
+        at, size = int(index_at), int(index_bytes)
+        # Archives of older versions do not say it.
+        number = int(more[0]) if more else len(_read_index(path, stat.st_ino, stat.st_mtime_ns, at, size))
+        return Archive(path, stat, at, size, first, last, changed_ns, number)
     except (ValueError, OSError, EOFError, zlib.error):
         raise _damaged(path, "its end is not that of an archive") from None
 

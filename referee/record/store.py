@@ -11,10 +11,12 @@ both. A file wins over a packed record of the same name.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from glob import escape
 from hashlib import blake2b
 from operator import itemgetter
@@ -68,6 +70,30 @@ class FileStamp:
         return cls(packed.name, packed.size_bytes, packed.mtime_ns)
 
 
+class Records(Mapping[str, Path]):
+    """The records in `folder` by match id, sorted: a path for each, made when it is asked for. `stamps` has what tells
+    that a file is still the same."""
+
+    def __init__(self, folder: Path, stamps: dict[str, FileStamp]) -> None:
+        self._folder = folder
+        self.stamps = stamps
+
+    def __getitem__(self, match_id: str) -> Path:
+        return self._folder / self.stamps[match_id].name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stamps)
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    def __contains__(self, match_id: object) -> bool:
+        return match_id in self.stamps
+
+    def keys(self) -> KeysView[str]:
+        return self.stamps.keys()
+
+
 @dataclass(frozen=True, slots=True)
 class Packing:
     """What was packed: how many records, into how many archives; `kept` are the ids of matches whose records were left
@@ -110,11 +136,9 @@ class RecordStore:
         """Whether the match has a record that was not set aside."""
         return isinstance(match_id, str) and self.find(match_id) is not None
 
-    def paths(self) -> dict[str, Path]:
+    def paths(self) -> Records:
         """The record of each match, by match id, sorted. The closed file wins over a live one beside it."""
-        found = _paths(self.folder)
-        packed = {_record_name(one.name): self.folder / one.name for one in self._packed()}
-        return _sorted(packed | found) if packed else found
+        return Records(self.folder, self.stamps())
 
     def aside_paths(self) -> dict[str, Path]:
         """The records that were set aside, by their names, sorted."""
@@ -127,7 +151,7 @@ class RecordStore:
                 names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        packed = {_record_name(one.name): FileStamp._of_packed(one) for one in self._packed()}
+        packed = self._packed_stamps()
         found: dict[str, FileStamp] = {}
         for name, entry in names:  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
             if record_name := _record_name(name):
@@ -137,10 +161,27 @@ class RecordStore:
                     found[record_name] = packed.get(record_name) or FileStamp(name, -1, -1)
         return _sorted(packed | found) if packed else found
 
+    def last(self, most: int) -> tuple[list[Path], int]:
+        """The last records by match id, sorted, at most `most` of them, and how many there are in all. Reads of the
+        archives only what that takes."""
+        archives = archives_in(self.folder)
+        found = _paths(self.folder)
+        packed = {path.name for path in found.values() if path.name.endswith(CLOSED_SUFFIX) and _find_packed(path)}
+        names = [(match_id, path.name) for match_id, path in found.items()]
+        total = len(found) + sum(archive.number for archive in archives) - len(packed)
+        for archive in sorted(archives, key=lambda archive: archive.last, reverse=True):
+            names = sorted(names)[-most:]
+            if len(names) == most and _record_name(archive.last) < names[0][0]:
+                break
+            names += [
+                (_record_name(name), name) for name in archive.last_names(most) if _record_name(name) not in found
+            ]
+        return [self.folder / name for _, name in sorted(names)[-most:]], total
+
     def packed(self) -> set[str]:
         """The ids of the matches whose records are in archives alone."""
-        packed = {_record_name(one.name) for one in self._packed()}
-        return packed - _paths(self.folder).keys() if packed else packed
+        packed = self._packed_stamps().keys()
+        return packed - _paths(self.folder).keys() if packed else set()
 
     def fingerprint(self, *more: object) -> str:
         """Of the records and whatever else a table is computed from: another one, if any file was added, taken or
@@ -194,34 +235,34 @@ class RecordStore:
         """OSError if the folders cannot be made."""
         self.aside.mkdir(parents=True, exist_ok=True)
 
-    def tidy(self) -> dict[str, Path]:
+    def tidy(self) -> Records:
         """As `paths`, and remove what a killed referee left: parts of copies, live files that a closed one has
         replaced, and closed files that were packed. What replaces them is complete before it appears. PlatformError."""
-        found: dict[str, Path] = {}
+        found: dict[str, FileStamp] = {}
         try:
             for left in (self.folder / _PACKED).glob(".*.tmp"):
                 left.unlink()
-            packed = {one.name: (archive, one) for archive in archives_in(self.folder) for one in archive}
+            packed = self._packed_stamps()
             with os.scandir(self.folder) as entries:
-                names = sorted(entry.name for entry in entries)
-            for name in names:
+                names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
+            for name, entry in names:
                 path = self.folder / name
                 if name.startswith(".") and name.endswith(".tmp"):
                     path.unlink()
                 elif name.endswith(LIVE_SUFFIX):
-                    found[name.removesuffix(LIVE_SUFFIX)] = path
+                    found[name.removesuffix(LIVE_SUFFIX)] = FileStamp._of(name, entry.stat())
                 elif name.endswith(CLOSED_SUFFIX):
                     match_id = name.removesuffix(CLOSED_SUFFIX)
                     if match_id in found:
-                        found[match_id].unlink()
-                    found[match_id] = path
-                    if known := packed.get(name):
+                        live_path(self.folder, match_id).unlink()
+                    found[match_id] = FileStamp._of(name, entry.stat())
+                    if match_id in packed and (known := _find_packed(path)):
                         _drop_copy(path, *known)
         except OSError as error:
             raise _trouble(error) from error
         except RecordError as error:
             raise PlatformError(str(error), error.next_step) from error
-        return _sorted({_record_name(name): self.folder / name for name in packed} | found) if packed else found
+        return Records(self.folder, _sorted(packed | found) if packed else found)
 
     def tidy_match(self, match_id: str) -> None:
         """The same for one match, whose worker was killed."""
@@ -319,6 +360,14 @@ class RecordStore:
     def _packed(self) -> Iterator[Packed]:
         return (one for archive in archives_in(self.folder) for one in archive)
 
+    def _packed_stamps(self) -> dict[str, FileStamp]:
+        """By match id, of all packed records. RecordError if an archive is damaged."""
+        return {
+            name.removesuffix(CLOSED_SUFFIX): FileStamp(name, size, mtime_ns)
+            for archive in archives_in(self.folder)
+            for name, size, mtime_ns in archive.stamps()
+        }
+
     def aside_of(self, match_id: str) -> Iterator[Path]:
         """The records of a match that were set aside, sorted."""
         yield from sorted(self.aside.glob(f"{escape(match_id)}.*-*"))
@@ -347,16 +396,32 @@ def is_packed(path: Path) -> bool:
 
 def archives_in(folder: Path) -> list[Archive]:
     """The archives of the records that lie in `folder`, sorted by name. RecordError if one is damaged."""
-    try:
-        with os.scandir(folder / _PACKED) as entries:
-            names = sorted(name for entry in entries if (name := entry.name).endswith(SUFFIX) and name[0] != ".")
-    except (FileNotFoundError, NotADirectoryError):
-        return []
     found = []
-    for name in names:
+    for path in _archive_paths(folder):
         with suppress(FileNotFoundError):  # its last record was set aside since
-            found.append(open_archive(folder / _PACKED / name))
+            found.append(open_archive(path))
     return found
+
+
+_SETTLED_NS = 2_000_000_000
+"""A folder that was changed less long ago may be changed again at what its time of change says is the same moment."""
+
+
+def _archive_paths(folder: Path) -> tuple[Path, ...]:
+    try:
+        stat = (folder / _PACKED).stat()
+        settled = time.time_ns() - stat.st_mtime_ns > _SETTLED_NS
+        list_them = _list_archives if settled else _list_archives.__wrapped__
+        return list_them(folder, stat.st_ino, stat.st_mtime_ns)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+
+
+@lru_cache(maxsize=64)
+def _list_archives(folder: Path, _inode: int, _mtime_ns: int) -> tuple[Path, ...]:
+    with os.scandir(folder / _PACKED) as entries:
+        names = sorted(name for entry in entries if (name := entry.name).endswith(SUFFIX) and name[0] != ".")
+    return tuple(folder / _PACKED / name for name in names)
 
 
 def record_name(path: Path) -> str:
@@ -415,8 +480,9 @@ def closed_path(live: Path) -> Path:
 def _paths(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         return {}
-    paths = sorted(folder.iterdir())  # x.jsonl comes before x.jsonl.gz, which replaces it
-    return {name: path for path in paths if (name := _record_name(path.name))}
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries)  # x.jsonl comes before x.jsonl.gz, which replaces it
+    return {record: folder / name for name in names if (record := _record_name(name))}
 
 
 def _find(folder: Path, name: str) -> Path | None:

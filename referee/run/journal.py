@@ -25,7 +25,8 @@ A write that was cut by a kill or a full disk leaves a partial last line, which 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -43,8 +44,10 @@ from referee.record.journal import (
     control_fields,
     controls_of,
     departures,
+    parse_lines,
     read_lines,
 )
+from referee.run.brief import brief_lines
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
 CREATED = "created"
@@ -67,10 +70,14 @@ _OPENING = ("added", "reinstated", "extended")
 
 @dataclass(frozen=True, slots=True)
 class JournalText:
-    """A journal as read: its events, the controls among them, the chain after them and their length in bytes."""
+    """A journal as read: its events, the controls among them, the chain after them and their length in bytes.
+
+    `brief`: the events that have digests of records are there without them.
+    """
 
     events: tuple[JournalLine, ...] = ()
     controls: tuple[Control, ...] = ()
+    brief: bool = False
 
     @property
     def chain(self) -> str:
@@ -84,6 +91,14 @@ class JournalText:
     def created(self) -> JournalLine | None:
         """The first event; None while the run has not begun."""
         return self.events[0] if self.events else None
+
+    @property
+    def identity(self) -> str:
+        """What tells the run from all others, also from one of the same tournament; '' while it has not begun."""
+        begun = self.created
+        if begun is None:
+            return ""
+        return f"{begun.at} {begun.chain} {begun.fields['hash']} {begun.fields.get('commitment', '')}"
 
     @property
     def begun_with(self) -> Mapping[str, Any]:
@@ -115,7 +130,7 @@ class JournalText:
         """This journal as it would be if the run were extended from this place on."""
         control = Control("extended", place, length=length)
         line = JournalLine(control.kind, "", control_fields(control), self.chain, self.size_bytes)
-        return JournalText((*self.events, line), (*self.controls, control))
+        return JournalText((*self.events, line), (*self.controls, control), self.brief)
 
     @property
     def last_state(self) -> str:
@@ -147,8 +162,18 @@ class JournalText:
 
 def read_journal(path: Path) -> JournalText:
     """The journal at `path`, empty if there is none. JournalError names the first line that is damaged."""
+    return _checked(path, lambda: read_lines(path), brief=False)
+
+
+def read_brief(path: Path) -> JournalText:
+    """The same without the digests of records, which a journal of many matches mostly consists of. What was read of it
+    is kept beside it (`referee.run.brief`)."""
+    return _checked(path, lambda: brief_lines(path), brief=True)
+
+
+def _checked(path: Path, read: Callable[[], tuple[JournalLine, ...]], *, brief: bool) -> JournalText:
     try:
-        events = read_lines(path)
+        events = read()
         controls = controls_of(path, events)
     except JournalDamage as error:
         raise JournalError(str(error), error.next_step) from None
@@ -159,7 +184,14 @@ def read_journal(path: Path) -> JournalText:
             f"{path}:1: expected a '{CREATED}' line of format 1 to {FORMAT}",
             "use the version of Crosstown that wrote it",
         )
-    return JournalText(events, controls)
+    return JournalText(events, controls, brief)
+
+
+def identity_of(path: Path) -> str:
+    """`JournalText.identity` of the journal at `path`, of which only the first line is read; '' if there is none."""
+    with suppress(JournalDamage, OSError, KeyError), path.open("rb") as file:
+        return JournalText(parse_lines(path, file.readline())).identity
+    return ""
 
 
 def check_heads(path: Path, text: JournalText, data: bytes) -> None:

@@ -27,7 +27,7 @@ from referee.run import decisions
 from referee.run.checks import RunCheck, check_run
 from referee.run.decisions import JoiningBot
 from referee.run.folder import RunFolder, title_of
-from referee.run.journal import JournalText, read_journal
+from referee.run.journal import JournalText, read_brief, read_journal
 from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
 from referee.run.orders import OrderKind, give
@@ -56,12 +56,18 @@ class Run:
     be read. A folder without a journal is a run that has not begun.
     """
 
-    def __init__(self, folder: RunFolder | Path, journal: JournalText | None = None) -> None:
-        """`journal`: one to be taken instead of what lies in the folder, such as an empty one where that is damaged."""
+    def __init__(self, folder: RunFolder | Path, journal: JournalText | None = None, *, brief: bool = False) -> None:
+        """`journal`: one to be taken instead of what lies in the folder, such as an empty one where that is damaged.
+        `brief`: its digests of records are read only when they are needed, which is quicker for a run of many matches.
+        """
         self.folder = folder if isinstance(folder, RunFolder) else RunFolder(folder)
-        self.journal = read_journal(self.folder.journal) if journal is None else journal
+        self._brief = brief
+        self.journal = self._read() if journal is None else journal
         self.at_work = False
         """Whether a runner at work has made the last decision, and goes on with it."""
+
+    def _read(self) -> JournalText:
+        return (read_brief if self._brief else read_journal)(self.folder.journal)
 
     @property
     def records(self) -> RecordStore:
@@ -235,7 +241,11 @@ class Run:
     @cached_property
     def anchors(self) -> Anchors:
         """The digests of the records that count."""
-        return anchors_of(self.journal.events)
+        return anchors_of(self._whole_journal.events)
+
+    @property
+    def _whole_journal(self) -> JournalText:
+        return read_journal(self.folder.journal) if self.journal.brief else self.journal
 
     def verify(self, path: Path) -> tuple[Verdict, Record | None]:
         """Check one of its records against the rules and against all that the journal knows of it; the record, too, if
@@ -258,7 +268,7 @@ class Run:
     def check(self, key: str = "", named: Iterable[str] = ()) -> RunCheck:
         """What the journal says of luck, records, signature and itself. `key`: the run has to be signed by it. `named`
         are matches without a record that are known already. Of a run that has begun."""
-        return check_run(self.folder, self.journal, key, frozenset(named))
+        return check_run(self.folder, self._whole_journal, key, frozenset(named))
 
     def leave(
         self,
@@ -387,6 +397,6 @@ class Run:
 
     def reload(self) -> None:
         """Read the journal again."""
-        self.journal = read_journal(self.folder.journal)
+        self.journal = self._read()
         for name in ("participants", "schedule_config", "anchors", "_seeds"):
             self.__dict__.pop(name, None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.record.journal import CHANGED, Control
-from referee.record.store import FileStamp
+from referee.record.store import FileStamp, Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
@@ -19,6 +19,7 @@ from referee.schedule.formats.api import BlockResult, MatchScore, Placing
 from referee.schedule.schedule import Schedule, place_of
 from referee.schedule.spec import MatchSpec
 from referee.tournament.breaker import Breaker
+from referee.tournament.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,8 @@ class RunProgress:
     on_settled: Callable[[MatchSpec, Judged | None], None] = lambda _spec, _judged: None
     """Called for each match when its fate is known, whatever that of earlier ones is; without a result if it does not
     count, or is given up for now."""
-    remembered: Mapping[str, tuple[FileStamp, Judged]] = field(default_factory=dict)
-    """By match id, what was judged before of the record in a file: it is not read again while it is that file."""
+    remembered: Remembered = field(default_factory=Remembered)
+    """What was judged before of the record in a file: it is not read again while it is that file."""
     on_judged: Callable[[str, Path, Judged], None] = lambda _match_id, _record, _judged: None
     """Called for each record that counts and was read."""
     lead: int | None = None
@@ -120,15 +121,13 @@ class RunProgress:
     """The first place behind every match that has a record."""
     moved: list[Path] = field(default_factory=list)
     _open: deque[MatchSpec] = field(default_factory=deque)
-    _files: dict[str, Path] = field(default_factory=dict)
-    _stamps: Mapping[str, FileStamp] = field(default_factory=dict)
+    _files: dict[str, FileStamp] = field(default_factory=dict)
     _failed_starts: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
     _early: dict[int, tuple[Path, bool]] = field(default_factory=dict)
 
-    def take(self, files: Mapping[str, Path]) -> None:
+    def take(self, files: Records) -> None:
         """Go through what lies there, as the store has tidied it. What can belong to no match any more is set aside."""
-        self._files = dict(files)
-        self._stamps = self.folder.records.stamps() if self.remembered else {}
+        self._files = dict(files.stamps)
         last = max((place for name in self._files if (place := place_of(name)) is not None), default=-1)
         self.behind = last + 1
         while self._files and self.schedule.places <= last and len(self._open) < MAX_OPEN:
@@ -138,7 +137,7 @@ class RunProgress:
             self._open.append(spec)
         if self.schedule.ended or self.schedule.places > last:
             self.sweep()
-        self.remembered, self._stamps = {}, {}
+        self.remembered = Remembered()
 
     def next(self) -> MatchSpec | None:
         """The next match to play, in schedule order; None if there is none now."""
@@ -230,8 +229,8 @@ class RunProgress:
 
     def sweep(self) -> None:
         """Set aside what no match of the schedule has claimed."""
-        for match_id, path in self._files.items():
-            self._move(path, match_id, "foreign")
+        for match_id, stamp in self._files.items():
+            self._move(self.folder.records.at(stamp), match_id, "foreign")
         self._files.clear()
 
     def _move(self, record: Path, match_id: str, why: str) -> None:
@@ -247,8 +246,8 @@ class RunProgress:
                 return None
             if earlier := self.failed_starts.get(spec.match_id):
                 self._failed_starts[spec.place] = list(earlier)
-            path = self._files.pop(spec.match_id, None)
-            if path is not None and self._claim(spec, path):
+            stamp = self._files.pop(spec.match_id, None)
+            if stamp is not None and self._claim(spec, stamp):
                 continue
             if not self.is_off(spec):
                 self._reopen(spec)
@@ -264,9 +263,12 @@ class RunProgress:
             why = "the record that was judged again is gone"
             self.on_control(Control("reopened", spec.place, match_id=spec.match_id, by="rule", reason=why))
 
-    def _claim(self, spec: MatchSpec, path: Path) -> bool:
+    def _claim(self, spec: MatchSpec, stamp: FileStamp) -> bool:
         """Whether the record settles the match; if not, it is set aside."""
-        judged = self._remembered(spec, path) or judge(path, spec, self.schedule.seeds_of(spec))
+        path = self.folder.records.at(stamp)
+        known = self.anchors.digests.get(spec.match_id, "")
+        judged = self.remembered.judged(spec.match_id, stamp, known, len(spec.seats))
+        judged = judged or judge(path, spec, self.schedule.seeds_of(spec))
         why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
         if why == COUNTS and not self.anchors.fits(spec.match_id, judged.digest):
             why = CHANGED
@@ -275,12 +277,6 @@ class RunProgress:
             return False
         self.count(spec, close_if_live(path), judged, found=True)
         return True
-
-    def _remembered(self, spec: MatchSpec, path: Path) -> Judged | None:
-        known = self.remembered.get(spec.match_id)
-        if known is None or known[0] != self._stamps.get(spec.match_id) or known[0].name != path.name:
-            return None
-        return known[1] if len(known[1].ranking) == len(spec.seats) else None
 
     def _set_aside(self, entry_id: str, place: int, why: str) -> None:
         known = {seat.entry_id: seat.name for seat in self.schedule.seats}

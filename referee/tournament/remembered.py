@@ -1,44 +1,77 @@
 """What a run remembers of the records that it has judged, so that a restart need not read them all again.
 
-`results.jsonl` in the run folder has a line for each record that counted: its name, size and modification time, then
-what it said. A record that is still that file counts by what is remembered; its digest is compared with the journal's
-as ever. The file is a cache: it may be deleted, and lines that cannot be read are passed over.
+`results.jsonl` in the run folder has lines `[seal, [[match id, size, mtime_ns, ranking, faults, wall_us, digest],
+...]]`: of records that counted, what tells that a file is still the same, and what it said; the digest is the beginning
+of the one in the journal. A record that is still that file, and whose digest the journal has, counts by what is
+remembered.
+
+The file is a cache. A line counts only under the seal of this run and this user (`referee.run.seal`), so one that was
+cut, changed or forged, or comes from another run, is passed over, and its records are read. The file may be deleted.
 """
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from referee.garbage import no_collection
-from referee.record.store import FileStamp
+from referee.record.store import CLOSED_SUFFIX, FileStamp
 from referee.run.judging import COUNTS, Judged
+from referee.run.seal import is_sealed, seal_of
 
 NAME = "results.jsonl"
 
+_PURPOSE = "results"
+_LINE_MATCHES = 256
+_DIGEST_CHARS = 32
+_SEAL_CHARS = 32
 
-def read_remembered(folder: Path) -> dict[str, tuple[FileStamp, Judged]]:
-    """By match id; the last line about a match counts."""
-    found: dict[str, tuple[FileStamp, Judged]] = {}
+
+class Remembered:
+    """What was judged before, by match id; of two judgements the later."""
+
+    def __init__(self, rows: Mapping[str, list[Any]] | None = None) -> None:
+        self._rows = rows or {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def judged(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> Judged | None:
+        """What the record is that lies in the file with this stamp; None if that has to be read. `digest` is the one
+        that the journal has of the match, '' if it has none."""
+        row = self._rows.get(match_id)
+        if row is None or not digest:
+            return None
+        _, size, mtime_ns, ranking, faults, wall_us, begins = row
+        if stamp.size_bytes != size or stamp.mtime_ns != mtime_ns or not stamp.name.endswith(CLOSED_SUFFIX):
+            return None
+        if not digest.startswith(begins) or len(ranking) != players:
+            return None
+        return Judged(COUNTS, tuple(ranking), tuple(faults) or ("",) * players, wall_us, digest)
+
+
+def read_remembered(folder: Path, run: str) -> Remembered:
+    """What the run in this folder remembers. `run` tells it from other runs."""
+    rows: dict[str, list[Any]] = {}
     with suppress(OSError), (folder / NAME).open("rb") as lines, no_collection():
         for line in lines:
-            with suppress(ValueError, TypeError):
-                match_id, name, size, mtime_ns, ranking, faults, wall_us, digest = json.loads(line)
-                stamp = FileStamp(str(name), int(size), int(mtime_ns))
-                found[str(match_id)] = (
-                    stamp,
-                    Judged(COUNTS, tuple(map(int, ranking)), tuple(map(str, faults)), int(wall_us), str(digest)),
-                )
-    return found
+            seal, content = line[2 : 2 + _SEAL_CHARS], line[4 + _SEAL_CHARS : -2]
+            if is_sealed(seal.decode("ascii", "replace"), _PURPOSE, run, content):
+                for row in json.loads(content):
+                    rows[row[0]] = row
+    return Remembered(rows)
 
 
 class Remembering:
     """Writes the file. A disk that is full costs nothing but a slower restart."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, run: str) -> None:
+        self._run = run
         self._file: Any = None
+        self._rows: list[list[Any]] = []
         with suppress(OSError):
             path = folder / NAME
             self._file = path.open("ab", buffering=0)
@@ -52,22 +85,35 @@ class Remembering:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
+            self.flush()
             self._file.close()
 
     def note(self, match_id: str, path: Path, judged: Judged) -> None:
         """A record at this path counts."""
-        if self._file is None:
+        if self._file is None or not path.name.endswith(CLOSED_SUFFIX):
             return
         with suppress(OSError):
             stamp = FileStamp.of(path)
-            values = [
-                match_id,
-                stamp.name,
-                stamp.size_bytes,
-                stamp.mtime_ns,
-                judged.ranking,
-                judged.faults,
-                judged.wall_us,
-                judged.digest,
-            ]
-            self._file.write(json.dumps(values, separators=(",", ":")).encode("ascii") + b"\n")
+            faults = judged.faults if any(judged.faults) else ()
+            self._rows.append(
+                [
+                    match_id,
+                    stamp.size_bytes,
+                    stamp.mtime_ns,
+                    judged.ranking,
+                    faults,
+                    judged.wall_us,
+                    judged.digest[:_DIGEST_CHARS],
+                ]
+            )
+        if len(self._rows) >= _LINE_MATCHES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was noted."""
+        if not self._rows:
+            return
+        content = json.dumps(self._rows, separators=(",", ":")).encode("ascii")
+        self._rows.clear()
+        with suppress(OSError):
+            self._file.write(b'["%s",%s]\n' % (seal_of(_PURPOSE, self._run, content).encode("ascii"), content))

@@ -117,7 +117,7 @@ def run_session(
             if control.kind == "breaker":
                 observer.note(f"'{control.name}' is disqualified from here on: {control.reason}")
 
-        remembering = stack.enter_context(Remembering(folder.path))
+        remembering = stack.enter_context(Remembering(folder.path, identity_of(folder.journal)))
 
         def progress_of(text: JournalText, anchors: AnchorKeeper, files: Mapping[str, Path]) -> RunProgress:
             progress = open_progress(
@@ -133,7 +133,8 @@ def run_session(
                 decide,
                 on_judged,
             )
-            progress.remembered = read_remembered(folder.path)
+            remembering.flush()
+            progress.remembered = read_remembered(folder.path, identity_of(folder.journal))
             progress.on_judged = remembering.note
             with no_collection():
                 progress.take(files)

@@ -17,6 +17,7 @@ from referee.record.format import dumps, seal
 from referee.run.folder import RunFolder
 from referee.run.participants import Participant
 from referee.run.run import Run
+from referee.run.seal import seal_of
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_snapshot_that_is_no_table_is_not_taken(tmp_path, write_record):
     mark = run_table(Run(tmp_path)).fingerprint
     for content in ("rubbish", "[]", dumps({"rows": [{"rank": 1}], "matches": 1, "caption": ""})):
         with Store(tmp_path / "crosstown.db") as store:
-            store.keep_snapshot("standings", mark, content)
+            store.keep_snapshot("standings", mark, seal_of("standings", mark, "", content) + content)
         made = run_table(Run(tmp_path))
         assert not made.kept
         assert len(made.rows) == 2

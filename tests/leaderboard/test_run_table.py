@@ -16,6 +16,7 @@ from referee.run.folder import RunFolder
 from referee.run.journal import JournalText
 from referee.run.participants import Participant
 from referee.run.run import Run
+from referee.run.seal import seal_of
 
 PARTICIPANTS = (Participant("annann", "ann", "1", {}), Participant("bobbob", "bob", "1", {}))
 ENTRANTS = tuple(Entrant(bot.entry_id, bot.name, bot.version) for bot in PARTICIPANTS)
@@ -176,7 +177,7 @@ def test_the_live_table_goes_on_from_what_was_kept(run_folder, write_record, app
     made = table(run_folder)
     assert len(applied) == 2
     assert {pool: kept.applied for pool, kept in made.live.items()} == {("nim", 2): 7}, "match 7 may still come"
-    keep_live(run_folder / "crosstown.db", made.live)
+    keep_live(run_folder / "crosstown.db", made.live, made.run)
     write_record(run_folder / "matches", 7, (2, 1))
     applied.clear()
     made = table(run_folder)
@@ -211,7 +212,7 @@ def test_a_kept_live_table_that_somebody_else_wrote_is_made_anew(run_folder, con
     wanted = table(run_folder).rows
     keep(run_folder)
     with Store(run_folder / "crosstown.db") as store:
-        store.keep_snapshot("live", str(COMPUTED_BY), content)
+        store.keep_snapshot("live", str(COMPUTED_BY), seal_of("live", str(COMPUTED_BY), "", content) + content)
         store.keep_snapshot("standings", "", "")
     applied.clear()
     assert table(run_folder).rows == wanted
@@ -222,12 +223,12 @@ def test_a_live_table_can_be_kept_beside_the_writer_of_the_run(run_folder):
     keep(run_folder)
     made = table(run_folder)
     with Store(run_folder / "crosstown.db") as store:
-        keep_live(run_folder / "crosstown.db", {("go", 2): LiveTable(applied=3)})
+        keep_live(run_folder / "crosstown.db", {("go", 2): LiveTable(applied=3)}, "")
         store.put(load_index(RunFolder(run_folder)).rows)
-    assert kept_live(run_folder / "crosstown.db")["go", 2].applied == 3
+    assert kept_live(run_folder / "crosstown.db", "")["go", 2].applied == 3
     assert table(run_folder).rows == made.rows
     with pytest.raises(StoreError):
-        keep_live(run_folder / "none.db", {})
+        keep_live(run_folder / "none.db", {}, "")
     assert not (run_folder / "none.db").exists()
 
 

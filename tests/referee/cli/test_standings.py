@@ -18,7 +18,7 @@ from leaderboard.store import Store, read_rows, read_snapshot
 from referee.record import read_record
 from referee.record.journal import Control
 from referee.run.head import head_file
-from referee.run.journal import Journal, read_journal
+from referee.run.journal import Journal, identity_of, read_journal
 from referee.run.lock import RunLock
 from referee.schedule.progress import ScheduleProgress
 
@@ -450,5 +450,7 @@ def test_while_a_runner_is_at_work_the_live_table_is_kept_and_nothing_else(make_
         store.keep_snapshot("live", "", "")
     with RunLock(folder.lock):
         crosstown("standings")
-    assert {pool: table.applied for pool, table in kept_live(folder.database).items()} == {("toy", 2): 4}
+    assert {pool: table.applied for pool, table in kept_live(folder.database, identity_of(folder.journal)).items()} == {
+        ("toy", 2): 4
+    }
     assert read_snapshot(folder.database, "standings", "") == ""

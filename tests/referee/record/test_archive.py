@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from referee.errors import PlatformError
 from referee.record import RecordError, RecordFollower, read_record
+from referee.record import archive as archive_module
 from referee.record import store as store_module
 from referee.record.reader import read_header
 from referee.record.store import FileStamp, RecordStore, archives_in, contents, is_packed
@@ -48,6 +49,8 @@ def known(store: RecordStore) -> dict[str, tuple[FileStamp, bytes]]:
     """All that a reader sees, in each of the ways in which one may look."""
     stamps = store.stamps()
     assert list(stamps) == list(store.paths()) == sorted(stamps)
+    for most in (1, 3, len(stamps) + 1):
+        assert store.last(most) == (list(store.paths().values())[-most:], len(stamps))
     for match_id, path in store.paths().items():
         assert store.find(match_id) == store.find_anywhere(match_id) == path == store.at(stamps[match_id])
         assert match_id in store
@@ -374,3 +377,29 @@ def test_whatever_happens_to_a_store_it_has_each_record_once(tmp_path: Path) -> 
 
     Here.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
     Here.TestCase().runTest()
+
+
+def test_an_archive_of_an_older_version_does_not_say_how_many_records_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_end = archive_module._stored
+    monkeypatch.setattr(archive_module, "_stored", lambda text: make_end(" ".join(text.split()[:5]).ljust(599) + "\n"))
+    store = filled(tmp_path)
+    before = known(store)
+    store.pack(list(before), anything)
+    (archive,) = archives_in(tmp_path)
+    assert len(gzip.decompress(archive.path.read_bytes()[archive.index_at + archive.index_bytes :]).split()) == 5
+    assert archive.number == len(before)
+    assert known(store) == before
+
+
+def test_an_archive_that_appears_is_seen_at_once(tmp_path: Path) -> None:
+    """The names of archives are read again when their folder has changed."""
+    store = filled(tmp_path, 4)
+    ids = list(store.paths())
+    store.pack(ids[:2], anything)
+    long_ago_ns = 1_700_000_000_000_000_000
+    os.utime(tmp_path / "packed", ns=(long_ago_ns, long_ago_ns))
+    assert is_packed(tmp_path / f"{ids[0]}.jsonl.gz")
+    store.pack(ids[2:], anything)
+    assert all(is_packed(tmp_path / f"{match_id}.jsonl.gz") for match_id in ids)
