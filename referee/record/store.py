@@ -21,7 +21,7 @@ from glob import escape
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from referee.errors import PlatformError
 from referee.record.archive import SUFFIX, Archive, Packed, open_archive, write_archive
@@ -397,17 +397,21 @@ def is_packed(path: Path) -> bool:
 def archives_in(folder: Path) -> list[Archive]:
     """The archives of the records that lie in `folder`, sorted by name. RecordError if one is damaged."""
     found = []
-    for path in _archive_paths(folder):
+    for path, _, _ in _archives(folder):
         with suppress(FileNotFoundError):  # its last record was set aside since
             found.append(open_archive(path))
     return found
 
 
+_Range: TypeAlias = tuple[Path, str, str]
+"""An archive, and the names of its first and its last record."""
+
 _SETTLED_NS = 2_000_000_000
 """A folder that was changed less long ago may be changed again at what its time of change says is the same moment."""
 
 
-def _archive_paths(folder: Path) -> tuple[Path, ...]:
+def _archives(folder: Path) -> tuple[_Range, ...]:
+    """An archive never changes, and its folder does whenever one comes or goes."""
     try:
         stat = (folder / _PACKED).stat()
         settled = time.time_ns() - stat.st_mtime_ns > _SETTLED_NS
@@ -418,10 +422,15 @@ def _archive_paths(folder: Path) -> tuple[Path, ...]:
 
 
 @lru_cache(maxsize=64)
-def _list_archives(folder: Path, _inode: int, _mtime_ns: int) -> tuple[Path, ...]:
+def _list_archives(folder: Path, _inode: int, _mtime_ns: int) -> tuple[_Range, ...]:
     with os.scandir(folder / _PACKED) as entries:
         names = sorted(name for entry in entries if (name := entry.name).endswith(SUFFIX) and name[0] != ".")
-    return tuple(folder / _PACKED / name for name in names)
+    found = []
+    for name in names:
+        with suppress(FileNotFoundError):
+            archive = open_archive(folder / _PACKED / name)
+            found.append((archive.path, archive.first, archive.last))
+    return tuple(found)
 
 
 def record_name(path: Path) -> str:
@@ -500,9 +509,12 @@ def _find(folder: Path, name: str) -> Path | None:
 def _find_packed(path: Path) -> tuple[Archive, Packed] | None:
     """Where the record lies that had this path."""
     if path.name.endswith(CLOSED_SUFFIX) and _MATCH_ID.fullmatch(_record_name(path.name)):
-        for archive in archives_in(path.parent):
-            if packed := archive.find(path.name):
-                return archive, packed
+        for archive_path, first, last in _archives(path.parent):
+            if first <= path.name <= last:
+                with suppress(FileNotFoundError):  # its last record was set aside since
+                    archive = open_archive(archive_path)
+                    if packed := archive.find(path.name):
+                        return archive, packed
     return None
 
 

@@ -25,10 +25,12 @@ A write that was cut by a kill or a full disk leaves a partial last line, which 
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
@@ -161,7 +163,24 @@ class JournalText:
 
 
 def read_journal(path: Path) -> JournalText:
-    """The journal at `path`, empty if there is none. JournalError names the first line that is damaged."""
+    """The journal at `path`, empty if there is none. JournalError names the first line that is damaged.
+
+    One of many matches is not read again while it is the same file: a command looks at it several times.
+    """
+    with suppress(OSError):
+        stat = path.stat()
+        if stat.st_size > _LONG_BYTES and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > _SETTLED_NS:
+            return _read_settled(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    return _checked(path, lambda: read_lines(path), brief=False)
+
+
+_LONG_BYTES = 1 << 20
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed less long ago may be changed again at what its times say is the same moment."""
+
+
+@lru_cache(maxsize=1)
+def _read_settled(path: Path, *_stamp: int) -> JournalText:
     return _checked(path, lambda: read_lines(path), brief=False)
 
 

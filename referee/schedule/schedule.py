@@ -6,7 +6,7 @@ configuration, the controls of the journal and the results of matches, whoever p
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
@@ -45,6 +45,19 @@ class _Absence:
         """Whether a match at this place does not count, played or not: the breaker had set the bot aside before. So it
         does not matter how many others were in play at that moment."""
         return self.control.kind == "breaker" and place >= self.control.place and self.holds(place)
+
+
+@dataclass(slots=True)
+class _Coming:
+    """The block that the schedule has come to: who sits where in each of its matches, of which `taken` were taken."""
+
+    number: int
+    place: int
+    block: Block
+    seatings: Sequence[tuple[int, ...]] = ()
+    group: int = 0
+    own_seeds: bool = False
+    taken: int = 0
 
 
 class Settled(NamedTuple):
@@ -89,7 +102,7 @@ class Schedule:
         self._need: Need | None = None
         self._answer: RoundResults | None = None
         self._begun = False
-        self._matches: Iterator[MatchSpec] = iter(())
+        self._coming = _Coming(0, 0, Block(()))
         self._open: dict[int, _Open] = {}
         self._starts: deque[tuple[int, int]] = deque()
         self._unsettled: dict[int, tuple[int, int]] = {}
@@ -169,13 +182,38 @@ class Schedule:
             if self._limit is not None and self.places >= self._limit:
                 self._end(())
                 break
-            spec = next(self._matches, None)
-            if spec is not None:
+            if self._coming.taken < len(self._coming.seatings):
                 self.places += 1
-                return spec
+                return self._take()
             if not self._advance():
                 break
         return None
+
+    def pass_over(self, knows: Callable[[Sequence[tuple[str, Sequence[SeatSpec]]]], bool]) -> None:
+        """Take the next blocks as settled, as far as `knows` says that all their matches count by their records, and
+        that no bot had a fault in them. It gets the id and the seats of each match of a block.
+
+        This is quicker than to take and settle each match. It does nothing where blocks are kept, or where results
+        before this place are still to come.
+        """
+        while not (self.ended or self._keep_blocks or self._limit is not None or self._front < self.places):
+            coming = self._coming
+            if 0 < coming.taken < len(coming.seatings):
+                return
+            if coming.taken == len(coming.seatings):
+                if not self._advance():
+                    return
+                continue
+            seated = [tuple(self._seats[bot] for bot in seating) for seating in coming.seatings]
+            places = range(coming.place, coming.place + len(seated))
+            ids = [_match_id(self._config.id, place, seats) for place, seats in zip(places, seated, strict=True)]
+            if any(self._breaks(coming.block.group, place) for place in places):
+                return
+            if not knows(list(zip(ids, seated, strict=True))):
+                return
+            coming.taken = len(seated)
+            self.places += len(seated)
+            self._front = self.places
 
     def settle(self, spec: MatchSpec, ranking: Sequence[int] = (), faults: Sequence[str] = ()) -> None:
         """How the match at a place ended for good. Without `ranking` it does not count and never will.
@@ -352,16 +390,17 @@ class Schedule:
             self._open[self.blocks] = _Open(self.blocks, self.places, block, len(matches))
         if self._uses_results:
             self._starts.append((self.blocks, self.places))
-        self._matches = iter(
-            [self._spec(block, seating, group + step * own_seeds, step) for step, seating in enumerate(matches)]
-        )
+        self._coming = _Coming(self.blocks, self.places, block, matches, group, own_seeds)
         self.blocks += 1
 
-    def _spec(self, block: Block, seating: Sequence[int], group: int, step: int) -> MatchSpec:
-        place, variant = self.places + step, block.variant
-        self._unsettled[place] = self.blocks, variant
-        game = self._config.games[variant]
-        seats = tuple(self._seats[bot] for bot in seating)
+    def _take(self) -> MatchSpec:
+        """The next match of the block at hand."""
+        coming = self._coming
+        block, place, group = coming.block, coming.place + coming.taken, coming.group + coming.taken * coming.own_seeds
+        seats = tuple(self._seats[bot] for bot in coming.seatings[coming.taken])
+        coming.taken += 1
+        self._unsettled[place] = coming.number, block.variant
+        game = self._config.games[block.variant]
         return MatchSpec(
             match_id=_match_id(self._config.id, place, seats),
             game=game.game,

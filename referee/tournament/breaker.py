@@ -79,6 +79,24 @@ class Breaker:
             self._absent.setdefault(entry_id, []).append((place, math.inf))
         return found
 
+    def note_sound(self, matches: Sequence[Collection[str]]) -> bool:
+        """The same for consecutive matches, by their entries, in which nobody had a fault and everybody started. False,
+        and nothing is noted, where more has to be looked at than that."""
+        if not self._config.enabled:
+            return True
+        entries = {entry_id for match in matches for entry_id in match}
+        forms = {entry_id: self._forms.get(entry_id) or _Form() for entry_id in entries}
+        if not self._absent.keys().isdisjoint(entries) or any(form.faults for form in forms.values()):
+            return False
+        self._forms |= forms
+        for match in matches:
+            for entry_id in match:
+                form = forms[entry_id]
+                form.played += 1
+                form.last.append(False)
+                form.in_a_row = 0
+        return True
+
     def left(self, entry_id: str, place: int) -> None:
         """It is out by a control at this place: say no more of it."""
         absences = self._absent.setdefault(entry_id, [])

@@ -17,7 +17,7 @@ from referee.run.folder import RunFolder
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.schedule.formats.api import BlockResult, MatchScore, Placing
 from referee.schedule.schedule import Schedule, place_of
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.breaker import Breaker
 from referee.tournament.remembered import Remembered
 
@@ -106,7 +106,7 @@ class RunProgress:
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    on_settled: Callable[[MatchSpec, Judged | None], None] = lambda _spec, _judged: None
+    on_settled: Callable[[MatchSpec, Judged | None], None] | None = None
     """Called for each match when its fate is known, whatever that of earlier ones is; without a result if it does not
     count, or is given up for now."""
     remembered: Remembered = field(default_factory=Remembered)
@@ -173,8 +173,12 @@ class RunProgress:
         self.schedule.settle(spec, ranking, judged.faults)
         if judged.record is not None:
             self.on_judged(spec.match_id, record, judged)
-        self.on_settled(spec, judged if verdict is None else replace(judged, ranking=ranking))
+        self._tell(spec, judged if verdict is None else replace(judged, ranking=ranking))
         self.follow()
+
+    def _tell(self, spec: MatchSpec, judged: Judged | None) -> None:
+        if self.on_settled is not None:
+            self.on_settled(spec, judged)
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
         """One attempt at `spec` was lost because of this entry. It is judged when the match's turn comes."""
@@ -183,7 +187,7 @@ class RunProgress:
     def give_up(self, spec: MatchSpec) -> None:
         """No more attempts for now."""
         self.schedule.give_up(spec)
-        self.on_settled(spec, None)
+        self._tell(spec, None)
         self.follow()
 
     def is_off(self, spec: MatchSpec) -> bool:
@@ -192,7 +196,7 @@ class RunProgress:
         if off:
             self.cancelled += not self.schedule.beyond(spec.place)
             self.schedule.settle(spec)
-            self.on_settled(spec, None)
+            self._tell(spec, None)
             self.follow()
         return off
 
@@ -241,6 +245,8 @@ class RunProgress:
     def _look(self) -> MatchSpec | None:
         """Go on to the next match that has to be played."""
         while not (self.lead is not None and self.schedule.unsettled >= self.lead):
+            if self.on_settled is None and self.remembered:
+                self.schedule.pass_over(self._know)
             spec = self.schedule.next()
             if spec is None:
                 return None
@@ -253,6 +259,23 @@ class RunProgress:
                 self._reopen(spec)
                 return spec
         return None
+
+    def _know(self, matches: Sequence[tuple[str, Sequence[SeatSpec]]]) -> bool:
+        """Whether the matches of a block count by what is remembered of their records, and nothing
+        else is known of them; they are then counted."""
+        for match_id, seats in matches:
+            stamp = self._files.get(match_id)
+            if stamp is None or match_id in self.verdicts or match_id in self.failed_starts:
+                return False
+            known = self.anchors.digests.get(match_id, "")
+            if not self.remembered.is_sound(match_id, stamp, known, len(seats)):
+                return False
+        if self._failed_starts or not self.breaker.note_sound([{s.entry_id for s in seats} for _, seats in matches]):
+            return False
+        for match_id, _ in matches:
+            del self._files[match_id]
+        self.found += len(matches)
+        return True
 
     def _annulled(self, spec: MatchSpec) -> bool:
         return spec.match_id in self.verdicts and self.verdicts[spec.match_id].kind == "annulled"

@@ -20,7 +20,7 @@ from typing import Any, Self
 from referee.garbage import no_collection
 from referee.record.store import CLOSED_SUFFIX, FileStamp
 from referee.run.judging import COUNTS, Judged
-from referee.run.seal import is_sealed, seal_of
+from referee.run.seal import Sealer
 
 NAME = "results.jsonl"
 
@@ -42,24 +42,35 @@ class Remembered:
     def judged(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> Judged | None:
         """What the record is that lies in the file with this stamp; None if that has to be read. `digest` is the one
         that the journal has of the match, '' if it has none."""
+        row = self._row(match_id, stamp, digest, players)
+        if row is None:
+            return None
+        _, _, _, ranking, faults, wall_us, _ = row
+        return Judged(COUNTS, tuple(ranking), tuple(faults) or ("",) * players, wall_us, digest)
+
+    def is_sound(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> bool:
+        """Whether `judged` has a result for the same, without a fault."""
+        row = self._row(match_id, stamp, digest, players)
+        return row is not None and not row[4]
+
+    def _row(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> list[Any] | None:
         row = self._rows.get(match_id)
         if row is None or not digest:
             return None
-        _, size, mtime_ns, ranking, faults, wall_us, begins = row
+        _, size, mtime_ns, ranking, _, _, begins = row
         if stamp.size_bytes != size or stamp.mtime_ns != mtime_ns or not stamp.name.endswith(CLOSED_SUFFIX):
             return None
-        if not digest.startswith(begins) or len(ranking) != players:
-            return None
-        return Judged(COUNTS, tuple(ranking), tuple(faults) or ("",) * players, wall_us, digest)
+        return row if digest.startswith(begins) and len(ranking) == players else None
 
 
 def read_remembered(folder: Path, run: str) -> Remembered:
     """What the run in this folder remembers. `run` tells it from other runs."""
     rows: dict[str, list[Any]] = {}
+    sealer = Sealer(_PURPOSE, run)
     with suppress(OSError), (folder / NAME).open("rb") as lines, no_collection():
         for line in lines:
             seal, content = line[2 : 2 + _SEAL_CHARS], line[4 + _SEAL_CHARS : -2]
-            if is_sealed(seal.decode("ascii", "replace"), _PURPOSE, run, content):
+            if seal == sealer.seal_of(content).encode():
                 for row in json.loads(content):
                     rows[row[0]] = row
     return Remembered(rows)
@@ -69,7 +80,7 @@ class Remembering:
     """Writes the file. A disk that is full costs nothing but a slower restart."""
 
     def __init__(self, folder: Path, run: str) -> None:
-        self._run = run
+        self._sealer = Sealer(_PURPOSE, run)
         self._file: Any = None
         self._rows: list[list[Any]] = []
         with suppress(OSError):
@@ -116,4 +127,4 @@ class Remembering:
         content = json.dumps(self._rows, separators=(",", ":")).encode("ascii")
         self._rows.clear()
         with suppress(OSError):
-            self._file.write(b'["%s",%s]\n' % (seal_of(_PURPOSE, self._run, content).encode("ascii"), content))
+            self._file.write(b'["%s",%s]\n' % (self._sealer.seal_of(content).encode(), content))

@@ -14,7 +14,7 @@ from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
 from referee.run.folder import RunFolder, check_configuration, lengthening
-from referee.run.journal import CREATED, FORMAT, RATINGS, Journal, JournalText, read_journal
+from referee.run.journal import CREATED, FORMAT, RATINGS, Journal, JournalText, identity_of, read_journal
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
@@ -219,7 +219,7 @@ class _Session:
         return run_loop(self._run(executor, text, progress))
 
     def extent(self) -> Extent:
-        return Run(self.folder).extent
+        return Run(self.folder, brief=True).extent
 
     def _resumed(self, progress: RunProgress, order: str) -> None:
         more = {"order": order} if order else {}

@@ -32,7 +32,7 @@ def take_up(monkeypatch):
         progress_module, "judge", lambda path, spec, seeds: read.append(spec.match_id) or judge(path, spec, seeds)
     )
 
-    def take(folder: RunFolder) -> tuple[list[str], list[object], str]:
+    def take(folder: RunFolder, *, watched: bool = True) -> tuple[list[str], list[object], str]:
         read.clear()
         settled: list[object] = []
         text = read_journal(folder.journal)
@@ -52,12 +52,18 @@ def take_up(monkeypatch):
             )
             progress.remembered = read_remembered(folder.path, text.identity)
             progress.on_judged = memory.note
-            progress.on_settled = lambda spec, judged: settled.append(
-                (spec.match_id, judged and (judged.ranking, judged.faults, judged.wall_us, judged.digest))
-            )
+            if watched:
+                progress.on_settled = lambda spec, judged: settled.append(
+                    (spec.match_id, judged and (judged.ranking, judged.faults, judged.wall_us, judged.digest))
+                )
             progress.take(folder.records.tidy())
             anchors.flush()
             following = progress.next()
+            if not watched:
+                schedule = progress.schedule
+                settled += [progress.found, schedule.places, schedule.blocks, schedule.unsettled, schedule.set_aside]
+                settled += sorted((entry, str(form)) for entry, form in progress.breaker._forms.items())
+                settled.append(sorted(anchors.digests.items()))
         return read[:], settled, "" if following is None else following.match_id
 
     return take
@@ -96,6 +102,32 @@ def spoilt(data: bytes, dice: Random) -> bytes:
             return data + data[at:]
         case _:
             return data[at:] + data
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_blocks_that_are_known_are_passed_over_with_the_same_end(make_run, take_up, seed):
+    """Where records are missing or another one, matches were decided about or bots have left, in any mixture."""
+    dice = Random(seed)
+    folder = make_run(blocks=5, played=40 + dice.randrange(20), others=("cyd", "dee"), more="[breaker]\nin_a_row = 2")
+    read, _, _ = take_up(folder, watched=False)
+    assert read
+    ids = list(folder.records.paths())
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        for match_id in dice.sample(ids, dice.randrange(4)):
+            folder.records.paths()[match_id].unlink()
+        for match_id in dice.sample(ids, dice.randrange(3)):
+            journal.append("annulled", place=int(match_id[1:7]), match_id=match_id)
+        if dice.random() < 0.5:
+            bot = dice.choice(Run(folder).participants)
+            kind = dice.choice(("withdrawn", "breaker"))
+            journal.append(kind, place=dice.randrange(len(ids) + 5), entry_id=bot.entry_id, name=bot.name)
+    copy = RunFolder(folder.path.with_name("copy"))
+    shutil.copytree(folder.path, copy.path)
+    (copy.path / NAME).unlink()
+    known, state, following = take_up(folder, watched=False)
+    again, same, same_following = take_up(copy, watched=False)
+    assert len(known) < len(again)
+    assert (state, following) == (same, same_following)
 
 
 def test_a_forged_result_is_read_from_its_record_instead(swiss, take_up):
