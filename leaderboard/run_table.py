@@ -18,9 +18,9 @@ from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.errors import BusyError, TournamentError
 from referee.run.lock import RunLock
 from referee.run.run import Run
-from referee.run.seal import is_sealed, seal_of
+from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
 
-COMPUTED_BY = 9
+COMPUTED_BY = 10
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -28,7 +28,6 @@ WORTH_KEEPING_S = 1.0
 
 _NAME = "standings"
 _LIVE = "live"
-_SEAL_CHARS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _opened(text: str | None, name: str, mark: str, run: str) -> str | None:
     """What was kept for this run by this user; None for anything else."""
     if text is None:
         return None
-    seal, content = text[:_SEAL_CHARS], text[_SEAL_CHARS:]
+    seal, content = text[:SEAL_CHARS], text[SEAL_CHARS:]
     return content if is_sealed(seal, name, mark, run, content) else None
 
 

@@ -406,15 +406,15 @@ def archives_in(folder: Path) -> list[Archive]:
 _Range: TypeAlias = tuple[Path, str, str]
 """An archive, and the names of its first and its last record."""
 
-_SETTLED_NS = 2_000_000_000
-"""A folder that was changed less long ago may be changed again at what its time of change says is the same moment."""
+SETTLED_NS = 2_000_000_000
+"""What was changed less long ago may be changed again at what its time of change says is the same moment."""
 
 
 def _archives(folder: Path) -> tuple[_Range, ...]:
     """An archive never changes, and its folder does whenever one comes or goes."""
     try:
         stat = (folder / _PACKED).stat()
-        settled = time.time_ns() - stat.st_mtime_ns > _SETTLED_NS
+        settled = time.time_ns() - stat.st_mtime_ns > SETTLED_NS
         list_them = _list_archives if settled else _list_archives.__wrapped__
         return list_them(folder, stat.st_ino, stat.st_mtime_ns)
     except (FileNotFoundError, NotADirectoryError):

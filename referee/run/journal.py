@@ -49,6 +49,7 @@ from referee.record.journal import (
     parse_lines,
     read_lines,
 )
+from referee.record.store import SETTLED_NS
 from referee.run.brief import brief_lines
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
@@ -169,14 +170,12 @@ def read_journal(path: Path) -> JournalText:
     """
     with suppress(OSError):
         stat = path.stat()
-        if stat.st_size > _LONG_BYTES and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > _SETTLED_NS:
+        if stat.st_size > _LONG_BYTES and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > SETTLED_NS:
             return _read_settled(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     return _checked(path, lambda: read_lines(path), brief=False)
 
 
 _LONG_BYTES = 1 << 20
-_SETTLED_NS = 2_000_000_000
-"""A file that was changed less long ago may be changed again at what its times say is the same moment."""
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from referee.folders import FolderError, cache_folder
 
 KEY_BYTES = 32
 _SEAL_BYTES = 16
+SEAL_CHARS = 2 * _SEAL_BYTES
 
 
 def seal_of(purpose: str, *content: str | bytes) -> str:

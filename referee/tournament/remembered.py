@@ -20,14 +20,13 @@ from typing import Any, Self
 from referee.garbage import no_collection
 from referee.record.store import CLOSED_SUFFIX, FileStamp
 from referee.run.judging import COUNTS, Judged
-from referee.run.seal import Sealer
+from referee.run.seal import SEAL_CHARS, Sealer
 
 NAME = "results.jsonl"
 
 _PURPOSE = "results"
 _LINE_MATCHES = 256
 _DIGEST_CHARS = 32
-_SEAL_CHARS = 32
 
 
 class Remembered:
@@ -69,7 +68,7 @@ def read_remembered(folder: Path, run: str) -> Remembered:
     sealer = Sealer(_PURPOSE, run)
     with suppress(OSError), (folder / NAME).open("rb") as lines, no_collection():
         for line in lines:
-            seal, content = line[2 : 2 + _SEAL_CHARS], line[4 + _SEAL_CHARS : -2]
+            seal, content = line[2 : 2 + SEAL_CHARS], line[4 + SEAL_CHARS : -2]
             if seal == sealer.seal_of(content).encode():
                 for row in json.loads(content):
                     rows[row[0]] = row

@@ -43,6 +43,7 @@ ALLOWED = {
         "referee.process.manifest",  # which names would be taken for each other
         "referee.errors",
         "referee.folders",
+        "referee.garbage",
         "referee.texts",
     },
     "referee.wire": {
@@ -340,16 +341,16 @@ FOR_TYPES_ALONE = {
     "referee.process.guardian": "one process for each bot, which starts without `typing` and `collections.abc`",
     "referee.process.processes": "the guardian imports it",
     "referee.process.trees": "the guardian imports it",
-    "referee.cli.bots": "`crosstown --help` imports it",
-    "referee.cli.cluster": "`crosstown --help` imports it",
-    "referee.cli.compare": "`crosstown --help` imports it",
-    "referee.cli.games": "`crosstown --help` imports it",
-    "referee.cli.run": "`crosstown --help` imports it",
-    "referee.cli.ladder": "`crosstown --help` imports it",
-    "referee.cli.run_commands": "`crosstown --help` imports it",
-    "referee.cli.standings": "`crosstown --help` imports it",
-    "referee.cli.submit": "`crosstown --help` imports it",
-    "referee.cli.web": "`crosstown --help` imports it",
+    "referee.cli.bots": "`crosstown COMMAND --help` imports it",
+    "referee.cli.cluster": "`crosstown COMMAND --help` imports it",
+    "referee.cli.compare": "`crosstown COMMAND --help` imports it",
+    "referee.cli.games": "`crosstown COMMAND --help` imports it",
+    "referee.cli.run": "`crosstown COMMAND --help` imports it",
+    "referee.cli.ladder": "`crosstown COMMAND --help` imports it",
+    "referee.cli.run_commands": "`crosstown COMMAND --help` imports it",
+    "referee.cli.standings": "`crosstown COMMAND --help` imports it",
+    "referee.cli.submit": "`crosstown COMMAND --help` imports it",
+    "referee.cli.web": "`crosstown COMMAND --help` imports it",
     "referee.cli.listening": "the web framework takes as long to load as the rest of the command",
     "referee.cli.output": "commands that print JSON do without rich",
     "referee.cli.run_pages": "commands that print JSON do without rich",
@@ -370,9 +371,11 @@ def test_only_what_starts_fast_imports_for_types_alone() -> None:
 
 
 def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
-    program = "import sys, referee.cli.main; print(*(name for name in sys.modules if name.startswith('referee.cli')))"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert {module for module, why in FOR_TYPES_ALONE.items() if "--help" in why} <= set(loaded)
+    of_commands = {module for module, why in FOR_TYPES_ALONE.items() if "--help" in why}
+    for words, imported in (("", of_commands), ("['--help']", set())):
+        program = f"import sys, referee.cli.main as cli; cli.make_app({words}); print(*sys.modules)"
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert of_commands & set(ran.stdout.split()) == imported
 
 
 def test_no_imports_form_a_circle_not_even_for_types() -> None:
