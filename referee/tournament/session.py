@@ -11,6 +11,7 @@ from referee.errors import PlatformError
 from referee.event_loop import run_loop
 from referee.garbage import no_collection
 from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
+from referee.record.store import Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
 from referee.run.folder import RunFolder, check_configuration, lengthening
@@ -119,7 +120,7 @@ def run_session(
 
         remembering = stack.enter_context(Remembering(folder.path, identity_of(folder.journal)))
 
-        def progress_of(text: JournalText, anchors: AnchorKeeper, files: Mapping[str, Path]) -> RunProgress:
+        def progress_of(text: JournalText, anchors: AnchorKeeper, files: Records) -> RunProgress:
             progress = open_progress(
                 config_of(tournament) if text.created is None else Run(folder, text).schedule_config,
                 tournament.config.breaker,
@@ -204,7 +205,7 @@ class _Session:
     journal: Journal
     keeper: SecretKeeper
     steering: Steering | None
-    progress_of: Callable[[JournalText, AnchorKeeper, Mapping[str, Path]], RunProgress]
+    progress_of: Callable[[JournalText, AnchorKeeper, Records], RunProgress]
 
     def go_on(self, text: JournalText, progress: RunProgress) -> Summary:
         order = "" if self.steering is None else self.steering.taken_up()
