@@ -4,6 +4,7 @@
     python3 launch.py first     play tournaments/first.toml to a leaderboard (the default)
     python3 launch.py test      run the tests; further words go to pytest
     python3 launch.py setup     only set up, with the tools for development
+    python3 launch.py compile   make a wheel with compiled rules, in dist/
 
 Needs Python 3.11 or newer with venv and pip, nothing else.
 """
@@ -99,8 +100,8 @@ def run(command):
 
 def main(words):
     what = words[0] if words else "first"
-    if what not in ("first", "test", "setup") or (what != "test" and len(words) > 1):
-        fail("unknown words %r; say: first, test [pytest options] or setup" % " ".join(words))
+    if what not in ("first", "test", "setup", "compile") or (what != "test" and len(words) > 1):
+        fail("unknown words %r; say: first, test [pytest options], setup or compile" % " ".join(words))
     check_python()
     try:
         set_up("" if what == "first" else "dev")
@@ -111,6 +112,9 @@ def main(words):
     elif what == "test":
         # A process per core, a file of tests to each: half the time, and the last -n given wins.
         command = [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *words[1:]]
+    elif what == "compile":
+        os.environ["CROSSTOWN_COMPILE"] = "1"  # see hatch_build.py
+        command = [PYTHON, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]
     else:
         return
     os.chdir(ROOT)

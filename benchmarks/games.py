@@ -1,9 +1,11 @@
 """How fast the games are in one process, without the wire, and what seat-swapped blocks are worth.
 
-    python benchmarks/games.py [--seconds 1] [--rounds 3] [--decisions 1000] [--blocks 100] [--block-s 3] [GAME ...]
+    python benchmarks/games.py [--seconds 1] [--rounds 3] [--decisions 1000] [--blocks 100] [--block-s 3] [--compiled]
+        [--no-peers] [GAME ...]
 
 Three tables, all in CPU seconds of this process. Random play: legal actions, one of them at random, apply, luck; for
-all games and numbers of players, and in the same rounds the peers that are installed. The parts: what one decision in
+all games and numbers of players, with --compiled also with compiled rules, and in the same rounds the peers that are
+installed. The parts: what one decision in
 the middle half of a random match costs, and what telling a bot about it adds. Blocks: how much less the mean of a block
 (one seed, every seat once) varies than that of as many matches with a seed and a seat of their own.
 """
@@ -14,12 +16,15 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
@@ -27,114 +32,105 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.blocks import ERRS, FEWEST, make_pairs, measure_worth
 from benchmarks.peers import Player, find_peers
-from referee.games.api import Game, resolve_options
-from referee.games.keyed import KeyedChance, random_outcome
-from referee.games.registry import UnknownGame, game_ids, get_game
+from benchmarks.random_play import (
+    Box,
+    Elsewhere,
+    Played,
+    boxes,
+    elsewhere,
+    keyed_luck,
+    ordinary_luck,
+    play_at_random,
+    play_for,
+)
+from hatch_build import copy_with_compiled
+from referee.games.keyed import random_outcome
+from referee.games.registry import UnknownGame
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
 WARM_UP = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A game with a number of players, options as by default."""
-
-    game: Game
-    players: int
-    options: dict[str, Any]
-
-    def start(self) -> Any:
-        return self.game.new_initial_state(self.players, self.options)
-
-
-def boxes(games: Sequence[str]) -> list[Box]:
-    found = [get_game(name) for name in games or game_ids()]
-    return [
-        Box(game, count, resolve_options(game.id, game.options, {})) for game in found for count in game.player_counts
-    ]
-
-
 # Random play
-
-
-def ordinary_luck(rng: Random) -> Callable[[Any], Any]:
-    return lambda state: random_outcome(state.chance_outcomes(), rng)
-
-
-def keyed_luck(rng: Random) -> Callable[[Any], Any]:
-    """The luck of real matches, which replays and tells nothing."""
-    choose = KeyedChance(rng.randbytes(16)).choose
-    return lambda state: choose(state.chance_stream(), state.chance_outcomes())
-
-
-def play_at_random(box: Box, luck: Callable[[Random], Callable[[Any], Any]], rng: Random) -> int:
-    """One match; returns its decisions."""
-    state, outcome, decisions = box.start(), luck(rng), 0
-    while True:
-        if asked := state.decisions():
-            answers = {}
-            for decision in asked:
-                legal = state.legal_actions(decision.seat)
-                answers[decision.seat] = legal[int(rng.random() * len(legal))]
-            state.apply(answers)
-            decisions += len(answers)
-        elif state.is_terminal():
-            return decisions
-        else:
-            state.apply_chance(outcome(state))
-
-
-def as_player(box: Box, luck: Callable[[Random], Callable[[Any], Any]]) -> Player:
-    return Player(box.game.id, box.players, lambda rng: play_at_random(box, luck, rng))
 
 
 @dataclass
 class Speed:
     """One row, over all rounds."""
 
-    player: Player
+    name: str
+    players: int
+    play_for: Callable[[int, float], Played]
+    """With a seed and CPU seconds."""
     matches: int = 0
     decisions: int = 0
     cpu_s: float = 0.0
     rates: list[float] = field(default_factory=list)
 
-    def run(self, rng: Random, seconds: float) -> None:
-        matches = decisions = 0
-        cpu_s, began = 0.0, time.process_time()
-        while cpu_s < seconds:
-            decisions += self.player.play(rng)
-            matches += 1
-            cpu_s = time.process_time() - began
+    def run(self, seed: int, seconds: float) -> None:
+        matches, decisions, cpu_s = self.play_for(seed, seconds)
         self.matches += matches
         self.decisions += decisions
         self.cpu_s += cpu_s
         self.rates.append(decisions / cpu_s)
 
 
+def own_row(box: Box, luck: Callable[[Random], Callable[[Any], Any]]) -> Speed:
+    play = partial(play_at_random, box, luck)
+    return Speed(box.game.id, box.players, partial(play_for, play))
+
+
+def compiled_row(box: Box, keyed: bool, compiled: Elsewhere) -> Speed:
+    return Speed(f"{box.game.id}, compiled", box.players, partial(compiled.play_for, box, keyed))
+
+
+def peer_row(player: Player) -> Speed:
+    return Speed(player.name, player.players, partial(play_for, player.play))
+
+
 def measure_speeds(rows: Sequence[Speed], seconds: float, rounds: int) -> None:
     for row in rows:
-        row.player.play(Random(0))  # tables that are made once
+        row.play_for(0, 1e-9)  # tables that are made once
     for number in range(rounds):
         for row in rows:
-            row.run(Random(number), seconds / rounds)
+            row.run(number, seconds / rounds)
 
 
 SPEEDS = """
 Random play, by CPU second: median of rounds. `keyed` is with the luck of real matches instead of an ordinary generator.
-
-| game | seats | decisions/s | best round | keyed | matches/s | decisions a match |
+"""
+HEAD = """| game | seats | decisions/s | best round | keyed | matches/s | decisions a match |
 | --- | --- | --- | --- | --- | --- | --- |"""
 
 
 def print_speeds(rows: Sequence[Speed], keyed: Sequence[Speed]) -> None:
     print(SPEEDS)
+    print(HEAD)
     for row, real in zip_longest(rows, keyed):
         print(
-            f"| {row.player.name} | {row.player.players} | {median(row.rates):,.0f} | {max(row.rates):,.0f}"
+            f"| {row.name} | {row.players} | {median(row.rates):,.0f} | {max(row.rates):,.0f}"
             f" | {f'{median(real.rates):,.0f}' if real else ''}"
             f" | {row.matches / row.cpu_s:,.0f} | {row.decisions / row.matches:.1f} |"
         )
+
+
+GAINS = """
+Compiled rules: decisions by CPU second over those of plain Python, median of the ratios of the rounds.
+
+| game | seats | gain | gain, keyed |
+| --- | --- | --- | --- |"""
+
+
+def print_gains(plain: Sequence[tuple[Speed, Speed]], compiled: Sequence[tuple[Speed, Speed]]) -> None:
+    """Each a row and its row with keyed luck."""
+    print(GAINS)
+    for before, after in zip(plain, compiled, strict=True):
+        gains = [
+            median(fast / slow for fast, slow in zip(new.rates, old.rates, strict=True))
+            for new, old in zip(after, before, strict=True)
+        ]
+        print(f"| {before[0].name} | {before[0].players} | {gains[0]:.2f} | {gains[1]:.2f} |")
 
 
 # The parts of a decision
@@ -282,10 +278,20 @@ def main(arguments: argparse.Namespace) -> None:
     found = boxes(arguments.games)
     peers, remarks = find_peers() if arguments.peers else ([], ["not asked for"])
     print(f"{machine(remarks)}")
-    speeds, keyed = ([Speed(as_player(box, luck)) for box in found] for luck in (ordinary_luck, keyed_luck))
-    speeds += [Speed(peer) for peer in peers]
-    measure_speeds([*speeds, *keyed], arguments.seconds, arguments.rounds)
-    print_speeds(speeds, keyed)
+    with ExitStack() as stack:
+        speeds, keyed = ([own_row(box, luck) for box in found] for luck in (ordinary_luck, keyed_luck))
+        if arguments.compiled:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            copy_with_compiled(folder)
+            compiled = stack.enter_context(elsewhere(folder))
+            speeds += [compiled_row(box, False, compiled) for box in found]
+            keyed += [compiled_row(box, True, compiled) for box in found]
+        rows = speeds + [peer_row(peer) for peer in peers]
+        measure_speeds([*rows, *keyed], arguments.seconds, arguments.rounds)
+        print_speeds(rows, keyed)
+        if arguments.compiled:
+            pairs = list(zip(speeds, keyed, strict=True))
+            print_gains(pairs[: len(found)], pairs[len(found) :])
     if arguments.decisions:
         measure_all_parts(found, arguments.decisions, arguments.rounds)
     if arguments.blocks:
@@ -301,6 +307,7 @@ if __name__ == "__main__":
     parser.add_argument("--blocks", type=int, default=100, help="most blocks in a row; 0: no such table")
     parser.add_argument("--block-s", type=float, default=3.0, help="no new block of a row after this many CPU seconds")
     parser.add_argument("--no-peers", dest="peers", action="store_false")
+    parser.add_argument("--compiled", action="store_true", help="also compile the rules, and measure these beside")
     try:
         main(parser.parse_args())
     except UnknownGame as error:

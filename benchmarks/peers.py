@@ -23,25 +23,29 @@ class Player:
 
 
 def open_spiel() -> Iterator[Player]:
-    """The games of OpenSpiel that are written in Python."""
+    """The games of OpenSpiel that are written in Python, then some that are written in C++ and called from Python."""
     pyspiel: Any = importlib.import_module("pyspiel")
     importlib.import_module("open_spiel.python.games")
     for name in ("python_tic_tac_toe", "python_kuhn_poker", "python_block_dominoes"):
-        game = pyspiel.load_game(name)
+        yield _spiel_player(f"open_spiel {name}", pyspiel.load_game(name))
+    for name in ("kuhn_poker", "tic_tac_toe", "othello", "chess", "go", "backgammon", "gin_rummy", "hearts"):
+        yield _spiel_player(f"open_spiel C++ {name}", pyspiel.load_game(name))
 
-        def play(rng: Random, game: Any = game) -> int:
-            state, decisions = game.new_initial_state(), 0
-            while not state.is_terminal():
-                if state.is_chance_node():
-                    moves, weights = zip(*state.chance_outcomes(), strict=True)
-                    state.apply_action(rng.choices(moves, weights)[0])
-                else:
-                    legal = state.legal_actions()
-                    state.apply_action(legal[int(rng.random() * len(legal))])
-                    decisions += 1
-            return decisions
 
-        yield Player(f"open_spiel {name}", game.num_players(), play)
+def _spiel_player(title: str, game: Any) -> Player:
+    def play(rng: Random) -> int:
+        state, decisions = game.new_initial_state(), 0
+        while not state.is_terminal():
+            if state.is_chance_node():
+                moves, weights = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(rng.choices(moves, weights)[0])
+            else:
+                legal = state.legal_actions()
+                state.apply_action(legal[int(rng.random() * len(legal))])
+                decisions += 1
+        return decisions
+
+    return Player(title, game.num_players(), play)
 
 
 def rlcard() -> Iterator[Player]:

@@ -59,8 +59,10 @@ def play_on_cluster(
     begun = False
 
     def on_judged(_match_id: str, _path: Path, judged: Judged) -> None:
-        if not begun and judged.record is not None and (where := judged.record.header.machine):
-            places[judged.record.header.block] = where["name" if same_machine else "class"]
+        if not begun and judged.record is not None:
+            header = judged.record.header
+            if place := header.machine.get("name" if same_machine else "class"):
+                places[header.block] = place
 
     def make_executor(_missing: int, lock_fd: int) -> Executor:
         nonlocal begun

@@ -7,11 +7,12 @@ the same seed meet the same luck.
 from collections.abc import Sequence
 from hashlib import blake2b
 from random import Random
+from typing import Final
 
 from referee.games.api import Chance, Draw, Outcome, Roll
 
-_WORD_BITS = 64
-_LONGEST_SEED = 64
+_WORD_BITS: Final = 64
+_LONGEST_SEED: Final = 64
 
 
 class KeyedChance:

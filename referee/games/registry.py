@@ -4,6 +4,7 @@ Games of another library have ids like `openspiel/chess`. They are found when th
 imported then.
 """
 
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -94,6 +95,12 @@ def get_game(game_id: str) -> Game:
     if isinstance(game, BrokenGame):
         raise UnknownGame(f"game '{game.id}' ({game.source}) cannot be loaded: {game.problem}", game.next_step)
     return game
+
+
+def is_compiled(game: Game) -> bool:
+    """Whether the rules of this game are compiled, which changes nothing but their speed."""
+    rules = sys.modules.get(f"{type(game).__module__.rpartition('.')[0]}.rules")
+    return rules is not None and not str(rules.__file__).endswith(".py")
 
 
 def _load_openspiel(game_id: str, name: str) -> Game | BrokenGame:

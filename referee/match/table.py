@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from referee.games.api import Game
-from referee.games.registry import get_game
+from referee.games.registry import get_game, is_compiled
 from referee.match.bot import Invitation, LiveBot, RemoteBotSeat
 from referee.match.play import Match
 from referee.match.pool import BotStartError, LostAtStart, Pool, Seen
@@ -231,7 +231,7 @@ class Table:
             created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             crosstown=_crosstown_version(),
             policy=_policy(spec),
-            machine=self._machine,
+            machine={**self._machine, "rules": "compiled"} if is_compiled(game) else self._machine,
             round=spec.round,
             table=spec.table,
             stage=spec.stage,

@@ -97,7 +97,8 @@ class Header:
     policy: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What differs from the default of: policy ("forfeit"), strikes (0), ponder (true)."""
     machine: Mapping[str, str] = field(default_factory=dict)
-    """Where it was played, of a match of a cluster: the machine's `name` and `class`. Empty for the runner's own."""
+    """Where it was played, of a match of a cluster: the machine's `name` and `class`; and `rules`, "compiled" if the
+    referee played with compiled rules. Empty for the runner's own machine and plain rules."""
     round: int = 0
     """As its format counts them, from 1; 0 of a format without rounds, and in records of older versions."""
     table: int = 0

@@ -51,7 +51,7 @@ def test_a_missing_venv_names_the_package_to_install(
 
 
 def test_unknown_words_are_answered_with_what_there_is(launch: ModuleType) -> None:
-    assert "say: first, test [pytest options] or setup" in sentence(lambda: launch.main(["frist"]))
+    assert "say: first, test [pytest options], setup or compile" in sentence(lambda: launch.main(["frist"]))
 
 
 @pytest.fixture

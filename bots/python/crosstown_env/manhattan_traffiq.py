@@ -24,7 +24,7 @@ from referee.games.manhattan_traffiq.actions import (
     TraffiqAction,
     Truck,
 )
-from referee.games.manhattan_traffiq.board import board_of
+from referee.games.manhattan_traffiq.board import Board, board_of
 from referee.games.manhattan_traffiq.data import COLOURS
 from referee.games.manhattan_traffiq.observation import PHASES, CityMap, Observation, PlacedTile
 from referee.games.manhattan_traffiq.options import OPTIONS
@@ -42,91 +42,105 @@ _PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
 _COLOURS = {colour: 1 + place for place, colour in enumerate(COLOURS)}
 _KEPT = 4096
 
-Spot = tuple[int, int]
-"""A row from the south and a column from the west: spots are ordered as slots are."""
-
 
 class Plan:
-    """What follows from the tiles of a map. It grows from the plan of the map with one tile less."""
+    """What follows from the tiles of a map. It grows with the map. Cells and vertices are numbered as on the board."""
 
-    __slots__ = ("cells", "columns", "corners", "frontier", "map", "needs", "row", "sides", "spots", "vertices")
+    __slots__ = (
+        "board",
+        "cells",
+        "columns",
+        "corners",
+        "frontier",
+        "map",
+        "needs",
+        "row",
+        "sides",
+        "spots",
+        "vertices",
+    )
 
-    map: CityMap
-    row: bytes
-    sides: dict[Spot, bytes]
-    """Per tile its sides as numbers, in any order."""
-    spots: list[Spot]
-    """Where the tiles lie, by slot."""
-    needs: dict[Spot, bytes]
-    """Per free cell beside the map what a tile there must show."""
-    cells: list[Spot]
-    """The same cells by slot."""
-    frontier: dict[Spot, int]
-    """Per free cell its slot."""
-    corners: list[Spot]
-    """The complete vertices by slot."""
-    vertices: dict[Spot, int]
-    """Per complete vertex its slot."""
-    columns: list[bytes]
-    """x, y and sides of the vertices, of the cells and of the tiles, without the empty slots."""
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.map = CityMap(())
+        self.row = b""
+        self.sides: dict[int, bytes] = {}
+        """Per tile its sides as numbers, in any order."""
+        self.spots: list[int] = []
+        """Where the tiles lie, by slot."""
+        self.needs: dict[int, bytes] = {}
+        """Per free cell beside the map what a tile there must show."""
+        self.cells: list[int] = []
+        """The same cells by slot."""
+        self.frontier: dict[int, int] = {}
+        """Per free cell its slot."""
+        self.corners: list[int] = []
+        """The complete vertices by slot."""
+        self.vertices: dict[int, int] = {}
+        """Per complete vertex its slot."""
+        self.columns = [b""] * 9
+        """x, y and sides of the vertices, of the cells and of the tiles, without the empty slots."""
+
+    def lay(self, tile: PlacedTile) -> None:
+        """Add a tile to everything but `map`, `row`, `frontier` and `vertices`."""
+        width = self.board.width
+        spot = self.board.index(tile.x, tile.y)
+        colours = bytes([_COLOURS[side] for side in tile.face])
+        sides, needs, columns = self.sides, self.needs, self.columns
+        if spot in needs:
+            del needs[spot]
+            self._take_out(3, self.cells, spot)
+        sides[spot] = colours
+        self._put_in(6, self.spots, spot, colours)
+        for side, beside in enumerate((spot + width, spot + 1, spot - width, spot - 1)):
+            if beside not in sides:
+                facing = (side + 2) % SIDES
+                known = needs.get(beside)
+                need = known or bytes(SIDES)
+                need = needs[beside] = need[:facing] + colours[side : side + 1] + need[facing + 1 :]
+                if known is None:
+                    self._put_in(3, self.cells, beside, need)
+                else:
+                    at = SIDES * bisect_left(self.cells, beside)
+                    columns[5] = columns[5][:at] + need + columns[5][at + SIDES :]
+        for corner in (spot, spot + 1, spot + width, spot + width + 1):
+            northwest, southeast, southwest = corner - 1, corner - width, corner - width - 1
+            if corner in sides and northwest in sides and southeast in sides and southwest in sides:
+                meeting = bytes((sides[corner][3], sides[corner][2], sides[southeast][3], sides[northwest][2]))
+                self._put_in(0, self.corners, corner, meeting)
+
+    def _put_in(self, first: int, spots: list[int], spot: int, sides: bytes) -> None:
+        """Give the spot its slot among `spots`, and its numbers their places in three columns."""
+        columns = self.columns
+        at = bisect_left(spots, spot)
+        spots.insert(at, spot)
+        x, y = self.board.xy[spot]
+        columns[first] = columns[first][:at] + bytes((x & 255,)) + columns[first][at:]
+        columns[first + 1] = columns[first + 1][:at] + bytes((y & 255,)) + columns[first + 1][at:]
+        columns[first + 2] = columns[first + 2][: SIDES * at] + sides + columns[first + 2][SIDES * at :]
+
+    def _take_out(self, first: int, spots: list[int], spot: int) -> None:
+        """The opposite of `_put_in`."""
+        columns = self.columns
+        at = bisect_left(spots, spot)
+        del spots[at]
+        columns[first] = columns[first][:at] + columns[first][at + 1 :]
+        columns[first + 1] = columns[first + 1][:at] + columns[first + 1][at + 1 :]
+        columns[first + 2] = columns[first + 2][: SIDES * at] + columns[first + 2][SIDES * (at + 1) :]
 
 
-def _empty_plan() -> Plan:
-    plan = Plan()
-    plan.map = CityMap(())
-    plan.sides, plan.needs, plan.frontier, plan.vertices = {}, {}, {}, {}
-    plan.spots, plan.cells, plan.corners = [], [], []
-    plan.columns = [b""] * 9
-    return plan
-
-
-def _lay(plan: Plan, tile: PlacedTile) -> None:
-    """Add a tile to everything but `map`, `row`, `frontier` and `vertices`."""
-    y, x = spot = tile.y, tile.x
-    colours = bytes([_COLOURS[side] for side in tile.face])
-    sides, needs, columns = plan.sides, plan.needs, plan.columns
-    if spot in needs:
-        del needs[spot]
-        _take_out(columns, 3, plan.cells, spot)
-    sides[spot] = colours
-    _put_in(columns, 6, plan.spots, spot, colours)
-    for side, (dx, dy) in enumerate(DIRECTIONS):
-        beside = (y + dy, x + dx)
-        if beside not in sides:
-            facing = (side + 2) % SIDES
-            known = needs.get(beside)
-            need = known or bytes(SIDES)
-            need = needs[beside] = need[:facing] + colours[side : side + 1] + need[facing + 1 :]
-            if known is None:
-                _put_in(columns, 3, plan.cells, beside, need)
-            else:
-                at = SIDES * bisect_left(plan.cells, beside)
-                columns[5] = columns[5][:at] + need + columns[5][at + SIDES :]
-    for corner in (spot, (y, x + 1), (y + 1, x), (y + 1, x + 1)):
-        row, column = corner
-        northwest, southeast, southwest = (row, column - 1), (row - 1, column), (row - 1, column - 1)
-        if corner in sides and northwest in sides and southeast in sides and southwest in sides:
-            meeting = bytes((sides[corner][3], sides[corner][2], sides[southeast][3], sides[northwest][2]))
-            _put_in(columns, 0, plan.corners, corner, meeting)
-
-
-def _put_in(columns: list[bytes], first: int, spots: list[Spot], spot: Spot, sides: bytes) -> None:
-    """Give the spot its slot among `spots`, and its numbers their places in three columns."""
-    at = bisect_left(spots, spot)
-    spots.insert(at, spot)
-    y, x = spot
-    columns[first] = columns[first][:at] + bytes((x & 255,)) + columns[first][at:]
-    columns[first + 1] = columns[first + 1][:at] + bytes((y & 255,)) + columns[first + 1][at:]
-    columns[first + 2] = columns[first + 2][: SIDES * at] + sides + columns[first + 2][SIDES * at :]
-
-
-def _take_out(columns: list[bytes], first: int, spots: list[Spot], spot: Spot) -> None:
-    """The opposite of `_put_in`."""
-    at = bisect_left(spots, spot)
-    del spots[at]
-    columns[first] = columns[first][:at] + columns[first][at + 1 :]
-    columns[first + 1] = columns[first + 1][:at] + columns[first + 1][at + 1 :]
-    columns[first + 2] = columns[first + 2][: SIDES * at] + columns[first + 2][SIDES * (at + 1) :]
+def _added(before: tuple[PlacedTile, ...], tiles: tuple[PlacedTile, ...]) -> int:
+    """The place of the one tile that was added; -1 if something else happened."""
+    low, high = 0, len(before)
+    if len(tiles) != high + 1:
+        return -1
+    while low < high:
+        middle = (low + high) // 2
+        if tiles[middle] is before[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low if tiles[:low] + tiles[low + 1 :] == before else -1
 
 
 class TraffiqArrays:
@@ -136,7 +150,7 @@ class TraffiqArrays:
 
     def __init__(self, players: int, options: Mapping[str, Any]) -> None:
         resolved = resolve_options("manhattan_traffiq", OPTIONS, options)
-        board = board_of(resolved)
+        board = self._board = board_of(resolved)
         tiles = self._tiles = len(board.layout) + board.tiles
         farthest = board.tiles + max(abs(part) for x, y, _ in board.layout for part in (x, y)) + 1
         if farthest > MOST:
@@ -184,9 +198,7 @@ class TraffiqArrays:
         self._taxi, self._attach = self._starts["taxi"], self._starts["attach"]
         self._sizes = [part * slots for slots in (tiles, cells, tiles) for part in (1, 1, SIDES)]
         self._plans: dict[int, Plan] = {}
-        """By the identity of a map."""
-        self._by_tiles: dict[int, Plan] = {}
-        """By the sum of the identities of a map's tiles."""
+        """The last plan by the identity of a state's city; 0: of observations."""
         seats = {"size": players, "over": players}
         sides = "1 water, 2 park, 3 red, 4 beige"
         self.layout = Layout(
@@ -260,65 +272,110 @@ class TraffiqArrays:
             )
         )
 
-    def seen(self, state: State, viewer: int) -> Observation:
-        return state.observation(viewer)
+    def seen(self, state: State, viewer: int) -> State:
+        """The position itself, of which `row` and `ids` read what the viewer may see."""
+        return state
 
-    def row(self, seen: Observation, viewer: int) -> bytes:
-        players, facts, fleet = self._players, seen.facts, seen.fleet
-        plan = self._plan(seen.map)
-        seats = bytearray(2 * players)
-        for one in seen.owed:
-            seats[one] = 1
-        for one in facts.left:
-            seats[players + one] = 1
+    def row(self, seen: Observation | State, viewer: int) -> bytes:
+        if not isinstance(seen, Observation):
+            return self._row_of(seen, viewer)
+        facts, fleet, index = seen.facts, seen.fleet, self._board.index
         kinds = self._kinds
-        hands = bytearray(len(kinds) * players)
+        hands = bytearray(len(kinds) * self._players)
         for one, hand in enumerate(seen.hands):
             for name in hand:
                 hands[len(kinds) * one + kinds[name]] += 1
-        tiles, vertices = self._tiles, plan.vertices
+        return self._row(
+            seen,
+            viewer,
+            (seen.turn_seat, facts.start_seat, seen.turns, seen.idle_turns, seen.final_round, seen.stock),
+            facts.left,
+            (*seen.hand_sizes, *fleet.scores, *fleet.taxis, *fleet.trucks),
+            hands,
+            seen.unseen,
+            self._plan_of(seen),
+            {index(it.x, it.y): 2 * it.seat + (it.vehicle == "truck") for it in fleet.standing},
+            [index(x, y) for x, y in seen.open_vertices],
+            -1 if seen.spot is None else index(*seen.spot),
+        )
+
+    def _row_of(self, state: State, viewer: int) -> bytes:
+        """What `State.observation` shows the viewer: its own hand and, with option open_hands, all others."""
+        kinds, supply = len(self._kinds), state.supply
+        hands = bytearray(kinds * self._players)
+        for one in range(self._players) if state.rules.open_hands else (viewer,):
+            for kind in state.hands[one]:
+                hands[kinds * one + kind] += 1
+        return self._row(
+            state,
+            viewer,
+            (state.seat, state.start, state.turns, state.idle, state.final, state.stock_left),
+            state.left,
+            (*map(len, state.hands), *state.scores(), *supply[::2], *supply[1::2]),
+            hands,
+            state.unseen_by(viewer),
+            self._plan_of(state),
+            state.pieces,
+            () if state.phase == "turn" else state.open_vertices,
+            state.spot,
+        )
+
+    def _row(
+        self,
+        where: Any,
+        viewer: int,
+        numbers: tuple[int, int, int, int, int, int],
+        left: Sequence[int],
+        by_seat: Sequence[int],
+        hands: bytearray,
+        unseen: bytes,
+        plan: Plan,
+        pieces: Mapping[int, int],
+        open_vertices: Sequence[int],
+        spot: int,
+    ) -> bytes:
+        """`where` is the observation or the position: what has the same name in both. Pieces are by vertex."""
+        turn_seat, start_seat, turns, idle, final, stock = numbers
+        players, tiles, vertices = self._players, self._tiles, plan.vertices
+        seats = bytearray(2 * players)
+        for one in where.owed:
+            seats[one] = 1
+        for one in left:
+            seats[players + one] = 1
         on_map = bytearray(3 * tiles)  # pieces, open vertices, the spot
-        for piece in fleet.standing:
-            on_map[vertices[piece.y, piece.x]] = 1 + 2 * piece.seat + (piece.vehicle == "truck")
-        for x, y in seen.open_vertices:
-            on_map[tiles + vertices[y, x]] = 1
-        if seen.spot is not None:
-            x, y = seen.spot
-            on_map[2 * tiles + vertices[y, x]] = 1
-        used = seen.used
+        for vertex, piece in pieces.items():
+            on_map[vertices[vertex]] = 1 + piece
+        for vertex in open_vertices:
+            on_map[tiles + vertices[vertex]] = 1
+        if spot >= 0:
+            on_map[2 * tiles + vertices[spot]] = 1
+        used = where.used
         head = bytes(
             (
-                viewer,
-                _PHASES[seen.phase],
-                seen.turn_seat & 255,
-                facts.start_seat & 255,
-                *divmod(seen.turns, BASE),
-                min(seen.idle_turns, MOST),
-                seen.final_round,
-                seen.stock,
-                *[letter in used for letter in USED],
-                *seats,
-                *seen.hand_sizes,
-                *fleet.scores,
-                *fleet.taxis,
-                *fleet.trucks,
+                *(viewer, _PHASES[where.phase], turn_seat & 255, start_seat & 255, turns // BASE, turns % BASE),
+                *(min(idle, MOST), final, stock, "A" in used, "T" in used, "L" in used, "D" in used),
             )
         )
-        return b"".join((head, hands, seen.unseen, on_map, plan.row))
+        return b"".join((head, seats, bytes(by_seat), hands, unseen, on_map, plan.row))
 
-    def ids(self, seen: Observation, legal: Sequence[TraffiqAction]) -> list[int]:
-        plan = self._plan(seen.map)
-        frontier, faces, width, attach = plan.frontier, self._faces, len(self._faces), self._attach
+    def ids(self, seen: Observation | State, legal: Sequence[TraffiqAction]) -> list[int]:
+        plan = self._plan_of(seen)
+        frontier, vertices, faces, width, attach = (
+            *(plan.frontier, plan.vertices, self._faces, len(self._faces), self._attach),
+        )
+        column, row, across = self._board.ox, self._board.oy, self._board.width
         found = []
-        own: dict[Spot, int] = {}
+        own: dict[int, int] = {}
         for one in legal:
             kind = type(one)
             if kind is Attach:
-                found.append(attach + width * frontier[one.y, one.x] + faces[one.face])  # type: ignore[union-attr]
+                cell = (one.y + row) * across + one.x + column  # type: ignore[union-attr]
+                found.append(attach + width * frontier[cell] + faces[one.face])  # type: ignore[union-attr]
             elif kind is Taxi:
                 own = own or self._own(seen)
-                place = own[one.y, one.x]  # type: ignore[union-attr]
-                found.append(self._taxi + self._tiles * place + plan.vertices[one.to_y, one.to_x])  # type: ignore[union-attr]
+                place = own[(one.y + row) * across + one.x + column]  # type: ignore[union-attr]
+                target = vertices[(one.to_y + row) * across + one.to_x + column]  # type: ignore[union-attr]
+                found.append(self._taxi + self._tiles * place + target)
             elif kind is Truck:
                 own = own or self._own(seen)
                 found.append(self._truck_ride(one, own))
@@ -330,85 +387,85 @@ class TraffiqArrays:
                 found.append(self._other(one, seen))
         return found
 
-    def _truck_ride(self, ride: Any, own: Mapping[Spot, int]) -> int:
+    def _truck_ride(self, ride: Any, own: Mapping[int, int]) -> int:
         direction = DIRECTIONS.index((ride.to_x - ride.x, ride.to_y - ride.y))
-        return self._starts["truck"] + len(DIRECTIONS) * own[ride.y, ride.x] + direction
+        return self._starts["truck"] + len(DIRECTIONS) * own[self._board.index(ride.x, ride.y)] + direction
 
-    def _other(self, action: TraffiqAction, seen: Observation) -> int:
+    def _other(self, action: TraffiqAction, seen: Observation | State) -> int:
         start = self._starts[action.KIND]
         if isinstance(action, Place):
-            place = seen.open_vertices.index((action.x, action.y))
+            place = self._open_vertices(seen).index((action.x, action.y))
             return start + len(VEHICLES) * place + VEHICLES.index(action.vehicle)
         if isinstance(action, Compete):
             return start + sum(1 << STREETS.index(street) for street in action.streets)
         return start
 
-    @staticmethod
-    def _own(seen: Observation) -> dict[Spot, int]:
+    def _open_vertices(self, seen: Observation | State) -> Sequence[tuple[int, int]]:
+        if isinstance(seen, Observation):
+            return seen.open_vertices
+        return [self._board.xy[vertex] for vertex in seen.open_vertices]
+
+    def _standing(self, seen: Observation | State) -> tuple[Sequence[int], Sequence[int]]:
+        """Where the taxis and where the trucks of the seat whose turn it is stand, by vertex."""
+        if not isinstance(seen, Observation):
+            return seen.parked[2 * seen.seat], seen.parked[2 * seen.seat + 1]
+        own = [it for it in seen.fleet.standing if it.seat == seen.turn_seat]
+        taxis, trucks = ([self._board.index(it.x, it.y) for it in own if it.vehicle == name] for name in VEHICLES)
+        return taxis, trucks
+
+    def _own(self, seen: Observation | State) -> dict[int, int]:
         """Where the vehicles of the seat whose turn it is stand: each one's place among those of its kind."""
-        own: dict[Spot, int] = {}
-        counts = dict.fromkeys(VEHICLES, 0)
-        for piece in seen.fleet.standing:
-            if piece.seat == seen.turn_seat:
-                own[piece.y, piece.x] = counts[piece.vehicle]
-                counts[piece.vehicle] += 1
+        own: dict[int, int] = {}
+        for vertices in self._standing(seen):
+            own.update(zip(vertices, range(len(vertices)), strict=True))
         return own
 
-    def action(self, seen: Observation, number: int) -> TraffiqAction:
+    def action(self, seen: Observation | State, number: int) -> TraffiqAction:
         kind, values = self.actions.factors_of(number)
-        plan = self._plan(seen.map)
         try:
-            return self._made(kind, values, plan, seen)
+            return self._made(kind, values, seen)
         except IndexError:
             raise ValueError(f"the action {number} ({kind}) names a place that this position does not have") from None
 
-    def _made(self, kind: str, values: Sequence[int], plan: Plan, seen: Observation) -> TraffiqAction:
+    def _made(self, kind: str, values: Sequence[int], seen: Observation | State) -> TraffiqAction:
+        xy = self._board.xy
+        plan = self._plan_of(seen)
         if kind == "attach":
-            y, x = plan.cells[values[0]]
-            return Attach(self._face_names[values[1]], x, y)
+            return Attach(self._face_names[values[1]], *xy[plan.cells[values[0]]])
         if kind in VEHICLES:
-            standing = [one for one in seen.fleet.standing if one.seat == seen.turn_seat and one.vehicle == kind]
-            piece = standing[values[0]]
+            x, y = xy[self._standing(seen)[VEHICLES.index(kind)][values[0]]]
             if kind == "taxi":
-                y, x = plan.corners[values[1]]
-                return Taxi(piece.x, piece.y, x, y)
+                return Taxi(x, y, *xy[plan.corners[values[1]]])
             dx, dy = DIRECTIONS[values[1]]
-            return Truck(piece.x, piece.y, piece.x + dx, piece.y + dy)
+            return Truck(x, y, x + dx, y + dy)
         if kind == "place":
-            return Place(VEHICLES[values[1]], *seen.open_vertices[values[0]])
+            return Place(VEHICLES[values[1]], *self._open_vertices(seen)[values[0]])
         if kind == "compete":
             return Compete(tuple(street for place, street in enumerate(STREETS) if values[0] >> place & 1))
         if kind == "end_turn":
             return EndTurn()
         return DrawTile() if kind == "draw" else Decline()
 
-    def _plan(self, city: CityMap) -> Plan:
-        plan = self._plans.get(id(city))
-        if plan is None or plan.map is not city:
+    def _plan_of(self, seen: Observation | State) -> Plan:
+        if isinstance(seen, Observation):
+            return self._plan(seen.map, 0)
+        return self._plan(seen.city.map, id(seen.city))
+
+    def _plan(self, city: CityMap, match: int) -> Plan:
+        """That of a map, grown from the last one of the match if this has all of its tiles but one."""
+        plan = self._plans.get(match)
+        if plan is not None and plan.map is city:
+            return plan
+        tiles: Sequence[PlacedTile] = city.tiles
+        at = -1 if plan is None else _added(plan.map.tiles, city.tiles)
+        if plan is not None and at >= 0:
+            tiles = tiles[at : at + 1]
+        else:
             if len(self._plans) >= _KEPT:
                 self._plans.clear()
-                self._by_tiles.clear()
-            plan = self._planned(city)
-            self._plans[id(city)] = self._by_tiles[sum(map(id, city.tiles))] = plan
-        return plan
-
-    def _planned(self, city: CityMap) -> Plan:
-        """From the plan of the map before its last tile, if that is known: it has all tiles but one."""
-        tiles = city.tiles
-        total = sum(map(id, tiles))
-        for place, tile in enumerate(tiles):
-            before = self._by_tiles.get(total - id(tile))
-            if before is not None and before.map.tiles == tiles[:place] + tiles[place + 1 :]:
-                plan = Plan()
-                plan.sides, plan.needs = before.sides.copy(), before.needs.copy()
-                plan.spots, plan.cells, plan.corners = before.spots.copy(), before.cells.copy(), before.corners.copy()
-                plan.columns = before.columns.copy()
-                _lay(plan, tile)
-                break
-        else:
-            plan = _empty_plan()
-            for tile in tiles:
-                _lay(plan, tile)
+            plan = self._plans[match] = Plan(self._board)
+        for tile in tiles:
+            plan.lay(tile)
         plan.map = city
         plan.frontier = dict(zip(plan.cells, range(len(plan.cells)), strict=True))
         plan.vertices = dict(zip(plan.corners, range(len(plan.corners)), strict=True))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosstown_env.table import Setup, Table
+from referee.garbage import no_collection
 
 _ALIGN = 64
 
@@ -92,6 +93,15 @@ class Stepper:
 
     def reset(self, seed: int) -> None:
         """Begin all matches."""
+        with no_collection():
+            self._reset(seed)
+
+    def step(self) -> None:
+        """Do what `actions` says. ValueError if an action is illegal; matches before it have been stepped."""
+        with no_collection():  # matches hold no cycles, and the collector would look at all of them over and over
+            self._step()
+
+    def _reset(self, seed: int) -> None:
         self._tables = [
             Table(self._setup, Random(f"{seed}/{number}")) for number in range(self._first, self._first + self._count)
         ]
@@ -100,8 +110,7 @@ class Stepper:
         columns.rewards[:], columns.dones[:], columns.ranks[:], columns.lengths[:] = 0, False, 0, 0
         self._show()
 
-    def step(self) -> None:
-        """Do what `actions` says. ValueError if an action is illegal; matches before it have been stepped."""
+    def _step(self) -> None:
         columns, lengths = self._columns, self._lengths
         ended: list[tuple[int, Table]] = []
         earned = []

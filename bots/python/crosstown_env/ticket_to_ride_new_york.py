@@ -145,7 +145,7 @@ class TicketToRideArrays:
             state.hands[viewer],
             state.kept[viewer],
             deck.offered(offer) if offer >= 0 else b"",
-            [returned[number] if over or own[number] == viewer else 0 for number in deck.under],
+            [returned[number] if over or own[number] == viewer else 0 for number in bytes(deck.under)],
         )
 
     def _row(

@@ -16,7 +16,7 @@ from referee.games.api.contract import (
     View,
     state_hash,
 )
-from referee.games.api.drafts import EncodedOnce, draft_of
+from referee.games.api.drafts import EncodedOnce, draft_of, event
 from referee.games.api.errors import (
     ActionSyntaxError,
     DataError,
@@ -69,6 +69,7 @@ __all__ = [
     "action_sentence",
     "classified_sentence",
     "draft_of",
+    "event",
     "event_sentence",
     "folded",
     "has_sentences",

@@ -1,7 +1,10 @@
 """What makes values quick that are built, or written as messages, at every decision."""
 
 from dataclasses import fields, make_dataclass
+from functools import lru_cache
 from typing import Any
+
+from referee.games.api.contract import Event
 
 
 def draft_of(cls: type[Any]) -> Any:
@@ -28,3 +31,9 @@ class EncodedOnce:
         """Keep the bytes with the value; returns them."""
         object.__setattr__(self, "encoded", data)
         return data
+
+
+@lru_cache(maxsize=65536)
+def event(payload_class: type[Any], *values: Any) -> Event:
+    """The shared event with this payload, the same for every viewer."""
+    return Event(payload_class(*values))

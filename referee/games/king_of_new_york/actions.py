@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias, get_args
+from typing import Any, ClassVar, Final, TypeAlias, get_args
 
 from referee.games.api import ActionText
 from referee.games.king_of_new_york.constants import BOROUGHS, FACES, STACKS, UNITS
@@ -274,27 +274,27 @@ KingAction: TypeAlias = (
 )
 Menu: TypeAlias = Sequence[KingAction]
 
-CLASSES: tuple[type[Any], ...] = get_args(KingAction)
+CLASSES: Final[tuple[type[Any], ...]] = get_args(KingAction)
 """In the order of their numbers on the wire, from 1."""
 
-TEXT = ActionText(CLASSES)
+TEXT: Final = ActionText(CLASSES)
 
 PASS, KEEP, STAY, SWEEP, SHED, GIVE_UP = Pass(), Keep(), Stay(), Sweep(), Shed(), GiveUp()
-HAILS = (Hail(False), Hail(True))
-PLACES = tuple(Place(borough) for borough in BOROUGHS)
-MOVES = tuple(Move(borough) for borough in BOROUGHS)
-DASHES = tuple(Dash(borough) for borough in BOROUGHS)
-RIDES = tuple(Ride(borough) for borough in BOROUGHS)
-FLEES = tuple(Flee(borough) for borough in BOROUGHS)
-LEAVES = tuple(Leave(borough) for borough in BOROUGHS)
-REDIRECTS = tuple(Redirect(borough) for borough in BOROUGHS)
+HAILS: Final = (Hail(False), Hail(True))
+PLACES: Final = tuple(Place(borough) for borough in BOROUGHS)
+MOVES: Final = tuple(Move(borough) for borough in BOROUGHS)
+DASHES: Final = tuple(Dash(borough) for borough in BOROUGHS)
+RIDES: Final = tuple(Ride(borough) for borough in BOROUGHS)
+FLEES: Final = tuple(Flee(borough) for borough in BOROUGHS)
+LEAVES: Final = tuple(Leave(borough) for borough in BOROUGHS)
+REDIRECTS: Final = tuple(Redirect(borough) for borough in BOROUGHS)
 """These by borough number."""
-PUSHES = tuple(tuple(Push(unit, borough) for unit in UNITS) for borough in BOROUGHS)
-UNIT_TARGETS = tuple(tuple(DestroyUnit(borough, unit) for unit in UNITS) for borough in BOROUGHS)
+PUSHES: Final = tuple(tuple(Push(unit, borough) for unit in UNITS) for borough in BOROUGHS)
+UNIT_TARGETS: Final = tuple(tuple(DestroyUnit(borough, unit) for unit in UNITS) for borough in BOROUGHS)
 """These by borough and unit number."""
-BUILDING_TARGETS = tuple(DestroyBuilding(stack) for stack in range(STACKS))
-SWAPS = tuple(tuple(Swap(die, to) for to in FACES) for die in FACES)
-RESOLVES = tuple(Resolve(face) for face in FACES)
+BUILDING_TARGETS: Final = tuple(DestroyBuilding(stack) for stack in range(STACKS))
+SWAPS: Final = tuple(tuple(Swap(die, to) for to in FACES) for die in FACES)
+RESOLVES: Final = tuple(Resolve(face) for face in FACES)
 
 
 def _menus(choices: Sequence[KingAction], first: tuple[KingAction, ...] = ()) -> tuple[tuple[KingAction, ...], ...]:
@@ -305,12 +305,12 @@ def _menus(choices: Sequence[KingAction], first: tuple[KingAction, ...] = ()) ->
     )
 
 
-RESOLVE_MENUS = _menus(RESOLVES)
+RESOLVE_MENUS: Final = _menus(RESOLVES)
 """By the set of faces left."""
-PLACE_MENUS = _menus(PLACES)
-MOVE_MENUS = _menus(MOVES, (STAY,))
-FLEE_MENUS = _menus(FLEES, (STAY,))
-LEAVE_MENUS = _menus(LEAVES)
+PLACE_MENUS: Final = _menus(PLACES)
+MOVE_MENUS: Final = _menus(MOVES, (STAY,))
+FLEE_MENUS: Final = _menus(FLEES, (STAY,))
+LEAVE_MENUS: Final = _menus(LEAVES)
 """By the set of boroughs to go to."""
 
 

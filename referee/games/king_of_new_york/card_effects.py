@@ -5,8 +5,9 @@ get the position, the owner's seat, what the trigger is about, and the effect.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import SHED, Discard, KingAction, Menu, Photo, Shed, Trade
 from referee.games.king_of_new_york.cards import Effect, Triggered
 from referee.games.king_of_new_york.constants import (
@@ -26,11 +27,11 @@ from referee.games.king_of_new_york.constants import (
     UNIT_NUMBER,
     Task,
 )
-from referee.games.king_of_new_york.events import ExtraTurn, SouvenirPlaced, event
+from referee.games.king_of_new_york.events import ExtraTurn, SouvenirPlaced
 from referee.games.king_of_new_york.state import Position
 
-_PHOTOS = tuple(Photo(seat) for seat in range(6))
-_TRADES = tuple(Trade(energy) for energy in range(128))
+_PHOTOS: Final = tuple(Photo(seat) for seat in range(6))
+_TRADES: Final = tuple(Trade(energy) for energy in range(128))
 
 
 def trigger(triggered: Triggered, state: Position, seat: int, about: int = 0) -> None:
@@ -60,7 +61,7 @@ def _all_faces(state: Position, seat: int, about: int, value: bool) -> bool:
     return all(count + added for count, added in zip(state.dice, bonus, strict=True))
 
 
-_CONDITION_TESTS: Mapping[str, Callable[[Position, int, int, Any], bool]] = {
+_CONDITION_TESTS: Final[Mapping[str, Callable[[Position, int, int, Any], bool]]] = {
     "in": lambda state, seat, about, borough: state.borough[seat] == BOROUGH_NUMBER[borough],
     "holding": lambda state, seat, about, goal: (
         seat == (state.superstar_seat if goal == "superstar" else state.statue_seat)
@@ -243,7 +244,7 @@ def trade(state: Position, task: Task, action: KingAction) -> None:
             state.heal(seat, points - action.energy, "next_stage")
 
 
-VERB_EFFECTS: Mapping[str, Callable[[Position, int, int, Effect], None]] = {
+VERB_EFFECTS: Final[Mapping[str, Callable[[Position, int, int, Effect], None]]] = {
     "gain": _gain,
     "add": _add,
     "extra_turn": _extra_turn,

@@ -8,19 +8,19 @@ lies in the market, become the numbers and masks of `Abilities`, which the rules
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from referee.games.king_of_new_york.constants import ENERGY, FACE_NUMBER, FACES, HEART, UNITS
 
-TRIGGERS = (
+TRIGGERS: Final = (
     *("turn_start", "roll_done", "final_roll", "attacks", "attacked", "dealt", "damaged", "superstar_taken"),
     *("superstar_lost", "building_destroyed", "unit_destroyed", "entered", "turn_end"),
 )
 """When the Keep cards in front of a seat act. `Abilities` says what each trigger is about."""
-PURCHASE_TRIGGERS = ("ordered", "bought")
+PURCHASE_TRIGGERS: Final = ("ordered", "bought")
 """When a card acts that is being bought: after paying; when it takes effect."""
 
-CONDITIONS: Mapping[str, str] = {
+CONDITIONS: Final[Mapping[str, str]] = {
     "in": "borough",
     "holding": "goal",
     "showing": "face",
@@ -47,7 +47,7 @@ def _verb(triggers: str, needs: str = "", takes: Mapping[str, str] | None = None
     return Verb(tuple(triggers.split()), {name: kinds.get(name, "count") for name in needs.split()}, takes or {})
 
 
-VERBS: Mapping[str, Verb] = {
+VERBS: Final[Mapping[str, Verb]] = {
     # At a trigger
     "gain": Verb((*TRIGGERS, "bought"), {}, {"vp": "count", "energy": "count", "life": "count", **CONDITIONS}),
     "add": _verb(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from struct import pack
-from typing import Any
+from typing import Any, Final
 
 from crosstown_proto.v1 import king_of_new_york_pb2 as pb
 
@@ -21,9 +21,9 @@ from referee.games.king_of_new_york.data import shipped_card_ids
 from referee.games.king_of_new_york.events import KingEvent
 from referee.games.king_of_new_york.observation import PARTS, VALUES, Board, Cards, Holdings, Observation, Setting
 
-_QUESTIONS = ("", *QUESTION_NAMES)
-_QUESTION_NUMBER = {name: pb.Question.ValueType(number) for number, name in enumerate(_QUESTIONS)}
-_WORDS: Mapping[str, Sequence[str]] = {
+_QUESTIONS: Final = ("", *QUESTION_NAMES)
+_QUESTION_NUMBER: Final = {name: pb.Question.ValueType(number) for number, name in enumerate(_QUESTIONS)}
+_WORDS: Final[Mapping[str, Sequence[str]]] = {
     "borough": BOROUGHS,
     "left": BOROUGHS,
     "face": FACES,
@@ -33,11 +33,11 @@ _WORDS: Mapping[str, Sequence[str]] = {
     "card": shipped_card_ids(),
 }
 """Fields of actions and events that are words in Python and numbers on the wire."""
-_NUMBERS = {name: {word: number for number, word in enumerate(words)} for name, words in _WORDS.items()}
-_ACTION_NUMBERS = {cls: number for number, cls in enumerate(actions.CLASSES, 1)}
-_ACTION_FIELDS = {cls: tuple(part.name for part in fields(cls)) for cls in actions.CLASSES}
-_REMEMBERED = 8192
-_LARGEST_BYTE = 127
+_NUMBERS: Final = {name: {word: number for number, word in enumerate(words)} for name, words in _WORDS.items()}
+_ACTION_NUMBERS: Final = {cls: number for number, cls in enumerate(actions.CLASSES, 1)}
+_ACTION_FIELDS: Final = {cls: tuple(part.name for part in fields(cls)) for cls in actions.CLASSES}
+_REMEMBERED: Final = 8192
+_LARGEST_BYTE: Final = 127
 
 
 def _word(name: str, number: int) -> str:
@@ -57,9 +57,9 @@ def _word_converter(name: str) -> Converter:
     return Converter(_NUMBERS[name].__getitem__, lambda number: _word(name, number))
 
 
-_CONVERTERS = {name: _word_converter(name) for name in _WORDS} | {"counts": Converter(tuple, _counts)}
-_ACTIONS = OneofCodec(pb.Action, actions.CLASSES, _CONVERTERS)
-_EVENTS = OneofCodec(pb.Event, events.CLASSES, _CONVERTERS)
+_CONVERTERS: Final = {name: _word_converter(name) for name in _WORDS} | {"counts": Converter(tuple, _counts)}
+_ACTIONS: Final = OneofCodec(pb.Action, actions.CLASSES, _CONVERTERS)
+_EVENTS: Final = OneofCodec(pb.Event, events.CLASSES, _CONVERTERS)
 
 
 class KingCodec:

@@ -1,46 +1,57 @@
 """Names of the components, their numbers in the engine, and the kinds of tasks that a state has pending."""
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 # Components
 
-ENERGY, ATTACK, DESTRUCTION, HEART, CELEBRITY, OUCH = range(6)
-FACES = ("energy", "attack", "destruction", "heart", "celebrity", "ouch")
-FACE_NUMBER = {name: number for number, name in enumerate(FACES)}
+ENERGY: Final = 0
+ATTACK: Final = 1
+DESTRUCTION: Final = 2
+HEART: Final = 3
+CELEBRITY: Final = 4
+OUCH: Final = 5
+FACES: Final = ("energy", "attack", "destruction", "heart", "celebrity", "ouch")
+FACE_NUMBER: Final = {name: number for number, name in enumerate(FACES)}
 
-MANHATTAN, BROOKLYN, QUEENS, BRONX, STATEN_ISLAND = range(5)
-BOROUGHS = ("manhattan", "brooklyn", "queens", "bronx", "staten_island")
-BOROUGH_NUMBER = {name: number for number, name in enumerate(BOROUGHS)}
-OUTER_BOROUGHS = (BROOKLYN, QUEENS, BRONX, STATEN_ISLAND)
-NOWHERE = 5
+MANHATTAN: Final = 0
+BROOKLYN: Final = 1
+QUEENS: Final = 2
+BRONX: Final = 3
+STATEN_ISLAND: Final = 4
+BOROUGHS: Final = ("manhattan", "brooklyn", "queens", "bronx", "staten_island")
+BOROUGH_NUMBER: Final = {name: number for number, name in enumerate(BOROUGHS)}
+OUTER_BOROUGHS: Final = (BROOKLYN, QUEENS, BRONX, STATEN_ISLAND)
+NOWHERE: Final = 5
 """Borough of a monster that is not on the board."""
 
-ZONES = ("lower", "midtown", "upper")
-ZONE_COUNT = len(ZONES)
-NO_SPACE = 6
+ZONES: Final = ("lower", "midtown", "upper")
+ZONE_COUNT: Final = len(ZONES)
+NO_SPACE: Final = 6
 """Space of a monster outside Manhattan. In it, a space is `zone` on the track 2-4 and `zone + 3` on the track 5-6."""
 
-UNITS = ("infantry", "jet", "tank")
-UNIT_NUMBER = {name: number for number, name in enumerate(UNITS)}
-UNIT_KINDS = len(UNITS)
+UNITS: Final = ("infantry", "jet", "tank")
+UNIT_NUMBER: Final = {name: number for number, name in enumerate(UNITS)}
+UNIT_KINDS: Final = len(UNITS)
 
-STACKS_PER_BOROUGH = 3
-TILES_PER_STACK = 3
-STACKS = STACKS_PER_BOROUGH * len(BOROUGHS)
-TILES = STACKS * TILES_PER_STACK
-NO_TILE = 0
+STACKS_PER_BOROUGH: Final = 3
+TILES_PER_STACK: Final = 3
+STACKS: Final = STACKS_PER_BOROUGH * len(BOROUGHS)
+TILES: Final = STACKS * TILES_PER_STACK
+NO_TILE: Final = 0
 """Top of a used-up stack. Kinds of tiles are numbered from 1."""
 
-NO_SEAT = 7
-MARKET_SLOTS = 3
-NO_CARD = 64
+NO_SEAT: Final = 7
+MARKET_SLOTS: Final = 3
+NO_CARD: Final = 64
 """Content of an empty slot of the market. Cards are numbered from 0 in the order of `data/cards.json`."""
 
-GOALS = ("superstar", "statue_of_liberty")
-MONSTERS = ("Captain Fish", "Drakonis", "Kong", "Mantis", "Rob", "Sheriff")
+GOALS: Final = ("superstar", "statue_of_liberty")
+MONSTERS: Final = ("Captain Fish", "Drakonis", "Kong", "Mantis", "Rob", "Sheriff")
 """By seat. Monsters differ in name only."""
 
-CLAWS, OUCHES, CARD_DAMAGE_SOURCE = range(3)
+CLAWS: Final = 0
+OUCHES: Final = 1
+CARD_DAMAGE_SOURCE: Final = 2
 """Sources of damage. A card's source is CARD_DAMAGE_SOURCE + its number."""
 
 # Tasks
@@ -51,33 +62,31 @@ Task: TypeAlias = tuple[int, ...]
 The numbers of the kinds are part of saved states and of the Observation message, so they never change.
 """
 
-(
-    PLACE_ALL,
-    START_ROLL,
-    START_RESULT,
-    PLACE_NEXT,
-    TURN,
-    FIRST_ROLL,
-    ROLL_ENDED,
-    FINAL_ROLL,
-    MOVE_STEP,
-    TURN_END,
-    LATE_ENTRY,
-    MATCH_END_CHECK,
-    ENTER,
-    ADVANCE,
-    LAND_DAMAGE,
-    ASK_RESPONSES,
-    ASK_TO_FLEE,
-    TAKE_STATUE,
-    DESTROY_BUILDING,
-    DESTROY_UNIT,
-    CARD_EFFECT,
-    DISCARD_PLAYED,
-    REFILL_MARKET,
-    END_CLAIMS,
-    CARD_DAMAGE,
-) = range(25)
+PLACE_ALL: Final = 0
+START_ROLL: Final = 1
+START_RESULT: Final = 2
+PLACE_NEXT: Final = 3
+TURN: Final = 4
+FIRST_ROLL: Final = 5
+ROLL_ENDED: Final = 6
+FINAL_ROLL: Final = 7
+MOVE_STEP: Final = 8
+TURN_END: Final = 9
+LATE_ENTRY: Final = 10
+MATCH_END_CHECK: Final = 11
+ENTER: Final = 12
+ADVANCE: Final = 13
+LAND_DAMAGE: Final = 14
+ASK_RESPONSES: Final = 15
+ASK_TO_FLEE: Final = 16
+TAKE_STATUE: Final = 17
+DESTROY_BUILDING: Final = 18
+DESTROY_UNIT: Final = 19
+CARD_EFFECT: Final = 20
+DISCARD_PLAYED: Final = 21
+REFILL_MARKET: Final = 22
+END_CLAIMS: Final = 23
+CARD_DAMAGE: Final = 24
 """Steps, which the engine takes without asking anybody. Their arguments:
 
 START_ROLL, START_RESULT: set of contenders, round
@@ -94,39 +103,42 @@ DISCARD_PLAYED: card
 PLACE_ALL, ASK_TO_FLEE, REFILL_MARKET, END_CLAIMS: none
 """
 
-FIRST_QUESTION = 25
-(
-    PLACE,
-    BEFORE_ROLL,
-    DICE,
-    CONVERT,
-    HAIL,
-    RESOLVE,
-    DESTROY,
-    MOVE,
-    BUY,
-    FLEE,
-    LEAVE,
-    RESPOND,
-    PAY,
-    PUSH,
-    DISCARD,
-    PHOTO,
-    TRADE,
-) = range(FIRST_QUESTION, 42)
+FIRST_QUESTION: Final = 25
+PLACE: Final = 25
+BEFORE_ROLL: Final = 26
+DICE: Final = 27
+CONVERT: Final = 28
+HAIL: Final = 29
+RESOLVE: Final = 30
+DESTROY: Final = 31
+MOVE: Final = 32
+BUY: Final = 33
+FLEE: Final = 34
+LEAVE: Final = 35
+RESPOND: Final = 36
+PAY: Final = 37
+PUSH: Final = 38
+DISCARD: Final = 39
+PHOTO: Final = 40
+TRADE: Final = 41
 """Questions to the seat that is their first argument. Further arguments:
 
 PAY: cost
 PUSH: borough the Units leave, first borough they may still go to, how many may still be pushed
 TRADE: points
 """
-QUESTION_NAMES = (
+QUESTION_NAMES: Final = (
     *("place", "before_roll", "dice", "convert", "hail", "resolve", "destroy", "move", "buy"),
     *("flee", "leave", "respond", "pay", "push", "discard", "photo", "trade"),
 )
 
-FIRST_CHANCE = 42
-ROLL_DIE, DEFENCE_DIE, START_DIE, REVEAL_TILE, REVEAL_CARD, DRAW_FIRST_SEAT = range(FIRST_CHANCE, 48)
+FIRST_CHANCE: Final = 42
+ROLL_DIE: Final = 42
+DEFENCE_DIE: Final = 43
+START_DIE: Final = 44
+REVEAL_TILE: Final = 45
+REVEAL_CARD: Final = 46
+DRAW_FIRST_SEAT: Final = 47
 """Chance. The arguments:
 
 ROLL_DIE: seat, die, number of dice
@@ -136,5 +148,5 @@ REVEAL_TILE: stack
 REVEAL_CARD: slot of the market
 DRAW_FIRST_SEAT: none
 """
-LAST_DIE = START_DIE
+LAST_DIE: Final = START_DIE
 """Chance tasks up to this one are dice of a seat, their first argument. They lapse when it is eliminated."""

@@ -6,6 +6,9 @@ clockwise from the active monster, then monsters without life are eliminated, th
 rules are in README.md, sections "A turn", step 5, and "Readings".
 """
 
+from typing import Final
+
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import SHED, Absorb, KingAction, Menu, Shed
 from referee.games.king_of_new_york.card_effects import trigger
 from referee.games.king_of_new_york.constants import (
@@ -26,10 +29,10 @@ from referee.games.king_of_new_york.constants import (
     ZONE_COUNT,
     Task,
 )
-from referee.games.king_of_new_york.events import DefenceRolled, GoalMoved, Hurt, event
+from referee.games.king_of_new_york.events import DefenceRolled, GoalMoved, Hurt
 from referee.games.king_of_new_york.state import Position
 
-_ABSORBS = tuple(Absorb(energy) for energy in range(128))
+_ABSORBS: Final = tuple(Absorb(energy) for energy in range(128))
 
 
 # Sources of damage

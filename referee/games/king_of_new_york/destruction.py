@@ -3,6 +3,7 @@
 The rules are in README.md, section "A turn", step 5.
 """
 
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import (
     BUILDING_TARGETS,
     PASS,
@@ -27,7 +28,7 @@ from referee.games.king_of_new_york.constants import (
     UNITS,
     Task,
 )
-from referee.games.king_of_new_york.events import BuildingDestroyed, TileShown, UnitDestroyed, event
+from referee.games.king_of_new_york.events import BuildingDestroyed, TileShown, UnitDestroyed
 from referee.games.king_of_new_york.movement import anytime_actions, take_anytime_action
 from referee.games.king_of_new_york.state import Position
 

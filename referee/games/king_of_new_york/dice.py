@@ -6,6 +6,7 @@ The rules are in README.md, section "A turn", steps 3 to 5. Dice and results are
 from functools import lru_cache
 from itertools import product
 
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import (
     GIVE_UP,
     HAILS,
@@ -52,7 +53,7 @@ from referee.games.king_of_new_york.constants import (
     Task,
 )
 from referee.games.king_of_new_york.damage import attack, ouch
-from referee.games.king_of_new_york.events import Converted, GoalMoved, Rerolled, Resolved, Rolled, event
+from referee.games.king_of_new_york.events import Converted, GoalMoved, Rerolled, Resolved, Rolled
 from referee.games.king_of_new_york.movement import anytime_actions, take_anytime_action
 from referee.games.king_of_new_york.state import Position
 

@@ -4,10 +4,7 @@ Seat -1 is nobody. `cause` says where something came from: a card's id, or one o
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias, get_args
-
-from referee.games.api import Event
 
 CAUSES = (
     "income",
@@ -357,9 +354,3 @@ KingEvent: TypeAlias = (
 
 CLASSES: tuple[type[Any], ...] = get_args(KingEvent)
 """In the order of their fields in the Event message."""
-
-
-@lru_cache(maxsize=16384)
-def event(payload_class: type[Any], *values: Any) -> Event:
-    """The shared event with this payload, the same for every viewer."""
-    return Event(payload_class(*values))

@@ -3,6 +3,9 @@
 The rules are in README.md, section "A turn", step 7.
 """
 
+from typing import Final
+
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import PASS, SWEEP, Buy, KingAction, Menu, Pay, Scavenge, Sweep
 from referee.games.king_of_new_york.card_effects import carry_out
 from referee.games.king_of_new_york.constants import (
@@ -17,11 +20,11 @@ from referee.games.king_of_new_york.constants import (
     ROLL_DIE,
     Task,
 )
-from referee.games.king_of_new_york.events import Bought, CardShown, Gained, Reshuffled, Swept, event
+from referee.games.king_of_new_york.events import Bought, CardShown, Gained, Reshuffled, Swept
 from referee.games.king_of_new_york.movement import anytime_actions, can_go, take_anytime_action
 from referee.games.king_of_new_york.state import Position
 
-_PAYMENTS = tuple(Pay(life) for life in range(128))
+_PAYMENTS: Final = tuple(Pay(life) for life in range(128))
 
 
 def buy_menu(state: Position, task: Task) -> Menu:

@@ -5,6 +5,7 @@ The rules are in README.md, sections "A turn", steps 2 and 6, and "Five and six"
 
 from collections.abc import Sequence
 
+from referee.games.api import event
 from referee.games.king_of_new_york.actions import (
     DASHES,
     FLEE_MENUS,
@@ -44,7 +45,7 @@ from referee.games.king_of_new_york.constants import (
     ZONE_COUNT,
     Task,
 )
-from referee.games.king_of_new_york.events import MOVE_REASONS, Moved, Placed, Stayed, UnitPushed, event
+from referee.games.king_of_new_york.events import MOVE_REASONS, Moved, Placed, Stayed, UnitPushed
 from referee.games.king_of_new_york.state import Position
 
 _BY_CHOICE, _FORCED, _DASH, _RIDE, _FLEE, _LEAVE, _ADVANCE, _TURN_END = range(len(MOVE_REASONS))

@@ -7,9 +7,9 @@ The rules are in README.md: "A turn", "Leaving a match", "Ranks and points", "Ev
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
-from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, event
 from referee.games.king_of_new_york import card_effects, damage, destruction, dice, market, movement
 from referee.games.king_of_new_york import constants as task_kinds
 from referee.games.king_of_new_york.actions import (
@@ -75,7 +75,7 @@ from referee.games.king_of_new_york.constants import (
     ZONE_COUNT,
     Task,
 )
-from referee.games.king_of_new_york.events import StartPlayer, StartRolled, TurnBegan, Withdrew, event
+from referee.games.king_of_new_york.events import StartPlayer, StartRolled, TurnBegan, Withdrew
 from referee.games.king_of_new_york.observation import Observation, observe
 from referee.games.king_of_new_york.ruleset import Ruleset
 from referee.games.king_of_new_york.state import Position
@@ -83,13 +83,13 @@ from referee.games.king_of_new_york.state import Position
 MenuMaker: TypeAlias = Callable[[Position, Task], Menu]
 Answer: TypeAlias = Callable[[Position, Task, KingAction], None]
 
-_DECISIONS = tuple(tuple((Decision(seat, name),) for seat in range(6)) for name in QUESTION_NAMES)
-_FACE_OUTCOMES: tuple[tuple[Outcome, int], ...] = tuple((face, 1) for face in FACES)
-_TILE_STREAM = Draw("tiles", 0)
-_MOST_START_ROUNDS = 20
+_DECISIONS: Final = tuple(tuple((Decision(seat, name),) for seat in range(6)) for name in QUESTION_NAMES)
+_FACE_OUTCOMES: Final[tuple[tuple[Outcome, int], ...]] = tuple((face, 1) for face in FACES)
+_TILE_STREAM: Final = Draw("tiles", 0)
+_MOST_START_ROUNDS: Final = 20
 """After so many tied rolls the lowest of the tied seats begins, so that set-up ends whatever the dice do."""
-_NO_DICE = [0] * len(FACES)
-_NO_UNITS = [0] * (STACKS // 3 * UNIT_KINDS)
+_NO_DICE: Final = [0] * len(FACES)
+_NO_UNITS: Final = [0] * (STACKS // 3 * UNIT_KINDS)
 
 
 class KingState(Position):
@@ -114,7 +114,7 @@ class KingState(Position):
 
     @classmethod
     def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> Self:
-        state = super().from_values(ruleset, players, values)
+        state = cls.filled(ruleset, players, values)  # super() of a class method is not what mypyc can compile
         if state.tasks and FIRST_QUESTION <= state.tasks[-1][0] < FIRST_CHANCE:
             task = state.tasks[-1]
             state.menu = QUESTIONS[task[0]][0](state, task)
@@ -306,7 +306,7 @@ class KingState(Position):
         return self.clone()
 
 
-_ALWAYS_OPTIONAL = (
+_ALWAYS_OPTIONAL: Final = (
     *(Buy, Convert, Dash, Flee, GiveUp, Move, Push, Redirect, Remove, Ride, Scavenge, Shed, Swap, Sweep),
 )
 
@@ -459,7 +459,7 @@ def _begin_next_turn(state: Position) -> None:
 
 # Which function does which task
 
-STEPS: dict[int, Callable[[Position, Task], None]] = {
+STEPS: Final[dict[int, Callable[[Position, Task], None]]] = {
     task_kinds.PLACE_ALL: place_all_step,
     task_kinds.START_ROLL: start_roll_step,
     task_kinds.START_RESULT: start_result_step,
@@ -486,7 +486,7 @@ STEPS: dict[int, Callable[[Position, Task], None]] = {
     task_kinds.END_CLAIMS: market.end_claims_step,
     task_kinds.CARD_DAMAGE: damage.card_damage_step,
 }
-QUESTIONS: dict[int, tuple[MenuMaker, Answer]] = {
+QUESTIONS: Final[dict[int, tuple[MenuMaker, Answer]]] = {
     task_kinds.PLACE: (movement.place_menu, movement.place),
     task_kinds.BEFORE_ROLL: (movement.before_roll_menu, movement.before_roll),
     task_kinds.DICE: (dice.dice_menu, dice.choose_dice),
@@ -506,7 +506,7 @@ QUESTIONS: dict[int, tuple[MenuMaker, Answer]] = {
     task_kinds.TRADE: (card_effects.trade_menu, card_effects.trade),
 }
 """By question what may be answered, and what an answer does. No answers at all: it need not be asked any more."""
-CHANCE: dict[int, Callable[[Position, Task, int], None]] = {
+CHANCE: Final[dict[int, Callable[[Position, Task, int], None]]] = {
     task_kinds.ROLL_DIE: dice.die_rolled,
     task_kinds.DEFENCE_DIE: damage.defence_die_rolled,
     task_kinds.START_DIE: start_die_rolled,

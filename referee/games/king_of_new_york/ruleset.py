@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from referee.games.api import DATA_OPTION
 from referee.games.king_of_new_york.actions import Buy, Discard, Scavenge
@@ -103,7 +103,7 @@ class Ruleset:
     market_cap: int
 
 
-_MISSING_CARD: Mapping[str, Any] = {"cost": 0, "type": "discard", "effects": []}
+_MISSING_CARD: Final[Mapping[str, Any]] = {"cost": 0, "type": "discard", "effects": []}
 """In place of a card of the box that the data leave out."""
 
 

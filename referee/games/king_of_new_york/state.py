@@ -6,11 +6,10 @@ modules: `rules.py` drives a match.
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any, Self
+from typing import Any, Final, Self
 
-from referee.games.api import DATA_OPTION, Event
+from referee.games.api import DATA_OPTION, Event, event
 from referee.games.king_of_new_york.actions import KingAction, Menu
 from referee.games.king_of_new_york.constants import (
     BOROUGHS,
@@ -41,22 +40,96 @@ from referee.games.king_of_new_york.events import (
     GoalMoved,
     Shifted,
     TokensChanged,
-    event,
 )
 from referee.games.king_of_new_york.ruleset import Reward, Ruleset, make_ruleset
 
-BOROUGH_LIMIT = 2
+BOROUGH_LIMIT: Final = 2
 """Monsters that an outer borough has room for."""
-MONSTERS_FOR_TWO = 5
+MONSTERS_FOR_TWO: Final = 5
 """With so many monsters alive Manhattan has room for two of them."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+_FIELDS: Final = (
+    "life",
+    "vp",
+    "energy",
+    "borough",
+    "space",
+    "out",
+    "keep_cards",
+    "web",
+    "jinx",
+    "carapace",
+    "turns",
+    "trophies",
+    "defence_rolls",
+    "start_attacks",
+    "gained",
+    "dealt",
+    "hit",
+    "absorbed",
+    "tops",
+    "covered",
+    "unseen",
+    "units",
+    "fresh_units",
+    "lost_trophies",
+    "killed",
+    "market",
+    "claims",
+    "extra_turns",
+    "dice",
+    "bonus",
+    "shown",
+    "tasks",
+    "remembered",
+    "ruleset",
+    "players",
+    "deck",
+    "web_left",
+    "jinx_left",
+    "carapace_left",
+    "discards",
+    "played",
+    "epoch",
+    "superstar_seat",
+    "statue_seat",
+    "souvenirs",
+    "active_seat",
+    "order_seat",
+    "turn",
+    "roll",
+    "rerolls",
+    "force",
+    "rides",
+    "dashed",
+    "trades",
+    "razed",
+    "exposed",
+    "tapped",
+    "site",
+    "units_only",
+    "deaths",
+    "left",
+    "winner_seat",
+    "reason",
+    "living",
+    "owned",
+    "move_cost",
+    "menu",
+    "menu_index",
+    "log",
+)
+"""Of a position."""
+
+
 class Position:
     """Everything about one node of a match. `observation.py` describes the fields, most of which are seen.
 
     Lists run over the seats unless said otherwise; Units are listed by borough and kind, trophies by seat and kind.
     """
+
+    __slots__ = _FIELDS
 
     life: list[int]
     vp: list[int]
@@ -100,43 +173,79 @@ class Position:
     web_left: int
     jinx_left: int
     carapace_left: int
-    discards: int = 0
-    played: int = 0
-    epoch: int = 0
-    superstar_seat: int = NO_SEAT
-    statue_seat: int = NO_SEAT
-    souvenirs: int = 0
-    active_seat: int = 0
-    order_seat: int = 0
-    turn: int = 0
-    roll: int = 0
-    rerolls: int = 0
-    force: int = 0
-    rides: int = 0
-    dashed: int = 0
-    trades: int = 0
-    razed: int = 0
-    exposed: int = 0
-    tapped: int = 0
-    site: int = NOWHERE
-    units_only: int = 0
-    deaths: int = 0
-    left: int = 0
-    winner_seat: int = NO_SEAT
-    reason: str = ""
+    discards: int
+    played: int
+    epoch: int
+    superstar_seat: int
+    statue_seat: int
+    souvenirs: int
+    active_seat: int
+    order_seat: int
+    turn: int
+    roll: int
+    rerolls: int
+    force: int
+    rides: int
+    dashed: int
+    trades: int
+    razed: int
+    exposed: int
+    tapped: int
+    site: int
+    units_only: int
+    deaths: int
+    left: int
+    winner_seat: int
+    reason: str
     # Derived from the above
-    living: int = 0
+    living: int
     """How many monsters are alive."""
-    owned: int = 0
+    owned: int
     """All cards of `keep_cards`."""
-    move_cost: int = 0
+    move_cost: int
     """What optional moves cost because of cards in the market."""
-    menu: Menu = ()
+    menu: Menu
     """The legal actions, empty where nobody is asked."""
-    menu_index: dict[KingAction, KingAction] | None = None
+    menu_index: dict[KingAction, KingAction] | None
     """A long menu for looking up."""
-    log: list[Event] = field(default_factory=list)
+    log: list[Event]
     """Events of the change that is being made."""
+
+    def __init__(self, ruleset: Ruleset, players: int) -> None:
+        """Without the lists that `from_values` fills in."""
+        self.ruleset = ruleset
+        self.players = players
+        self.remembered = []
+        self.discards = 0
+        self.played = 0
+        self.epoch = 0
+        self.superstar_seat = NO_SEAT
+        self.statue_seat = NO_SEAT
+        self.souvenirs = 0
+        self.active_seat = 0
+        self.order_seat = 0
+        self.turn = 0
+        self.roll = 0
+        self.rerolls = 0
+        self.force = 0
+        self.rides = 0
+        self.dashed = 0
+        self.trades = 0
+        self.razed = 0
+        self.exposed = 0
+        self.tapped = 0
+        self.site = NOWHERE
+        self.units_only = 0
+        self.deaths = 0
+        self.left = 0
+        self.winner_seat = NO_SEAT
+        self.reason = ""
+        self.living = 0
+        self.owned = 0
+        self.move_cost = 0
+        self.menu = ()
+        self.menu_index = None
+        self.log = []
 
     @classmethod
     def at_start(cls, ruleset: Ruleset, players: int, tasks: Sequence[Task]) -> Self:
@@ -168,13 +277,16 @@ class Position:
 
     @classmethod
     def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> Self:
+        """See `filled`."""
+        return cls.filled(ruleset, players, values)
+
+    @classmethod
+    def filled(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> Self:
         """From values of fields, in which lists may be tuples. Those derived or with a default may be left out."""
-        given: dict[str, Any] = dict(values)
+        position = cls(ruleset, players)
         for name, value in values.items():
-            if isinstance(value, (list, tuple)):
-                given[name] = list(value)
-        given["tasks"] = [tuple(task) for task in values["tasks"]]
-        position = cls(ruleset=ruleset, players=players, remembered=[], **given)
+            setattr(position, name, list(value) if isinstance(value, (list, tuple)) else value)
+        position.tasks = [tuple(task) for task in values["tasks"]]
         position.living = position.out.count(0)
         for cards in position.keep_cards:
             position.owned |= cards
@@ -492,8 +604,8 @@ class Position:
         self.log.append(event(Finished, -1 if winner == NO_SEAT else winner, reason))
 
 
-_NOT_SAVED = ("ruleset", "players", "remembered", "living", "owned", "move_cost", "menu", "menu_index", "log")
-_SAVED_OTHERWISE = {
+_NOT_SAVED: Final = ("ruleset", "players", "remembered", "living", "owned", "move_cost", "menu", "menu_index", "log")
+_SAVED_OTHERWISE: Final = {
     "tasks": "agenda",
     "borough": "where",
     "space": "berth",
@@ -509,7 +621,6 @@ _SAVED_OTHERWISE = {
     "winner_seat": "winner",
 }
 """Names in saved states that differ. Records hold hashes of saved states, so these names stay."""
-_FIELDS = tuple(part.name for part in fields(Position))
-SAVED_NAMES = {name: _SAVED_OTHERWISE.get(name, name) for name in _FIELDS if name not in _NOT_SAVED}
+SAVED_NAMES: Final = {name: _SAVED_OTHERWISE.get(name, name) for name in _FIELDS if name not in _NOT_SAVED}
 """By field of a position, its name in `Position.to_dict()`."""
 _saved_values = attrgetter(*SAVED_NAMES)

@@ -1,13 +1,13 @@
 """Typed actions of Manhattan TraffIQ and their canonical text."""
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from referee.games.api import ActionText, EncodedOnce
 
-VEHICLES = ("taxi", "truck")
+VEHICLES: Final = ("taxi", "truck")
 """Kinds of vehicle, in the order used everywhere; a taxi counts 1, a truck 2."""
-STREETS = ("h", "w", "e", "v", "s", "n")
+STREETS: Final = ("h", "w", "e", "v", "s", "n")
 """Names of the streets through a vertex: h the horizontal one or, where `colour_change_ends_street` parts it there, its
 arms to the west and east; v the vertical one or its arms to the south and north."""
 
@@ -88,4 +88,4 @@ class Decline(EncodedOnce):
 
 TraffiqAction: TypeAlias = EndTurn | DrawTile | Attach | Taxi | Truck | Place | Compete | Decline
 
-TEXT = ActionText((EndTurn, DrawTile, Attach, Taxi, Truck, Place, Compete, Decline))
+TEXT: Final = ActionText((EndTurn, DrawTile, Attach, Taxi, Truck, Place, Compete, Decline))

@@ -6,21 +6,24 @@ Equal actions are the same object, so that legal lists are cheap. Nothing here b
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from referee.games.api import DATA_OPTION, OptionError
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, Place, Taxi, Truck
 from referee.games.manhattan_traffiq.data import COLOURS, check_data, default_data, turned
 from referee.games.manhattan_traffiq.observation import PlacedTile, Standing
 
-NORTH, EAST, SOUTH, WEST = 1, 5, 25, 125
+NORTH: Final = 1
+EAST: Final = 5
+SOUTH: Final = 25
+WEST: Final = 125
 """Weights of the sides in a *need*: what a cell demands of a tile, a base-5 number with one digit for each side, 0
 for a side without neighbour, else 1 + the neighbour's colour."""
-NEEDS = 625
-PIECES = 8
+NEEDS: Final = 625
+PIECES: Final = 8
 """Pieces are numbered 2 * seat + number of the vehicle kind."""
-_MOST_KEPT = 200_000
-_RIDE = 1 << 20
+_MOST_KEPT: Final = 200_000
+_RIDE: Final = 1 << 20
 
 
 class Board:

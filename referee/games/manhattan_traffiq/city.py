@@ -7,14 +7,14 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.games.manhattan_traffiq.actions import Compete, Decline
 from referee.games.manhattan_traffiq.board import EAST, NORTH, SOUTH, WEST, Board
 from referee.games.manhattan_traffiq.data import PLAYER_COUNTS, STREET
 from referee.games.manhattan_traffiq.observation import CityMap, PlacedTile
 
-_AROUND = 4
+_AROUND: Final = 4
 
 
 class City:

@@ -5,11 +5,11 @@ vehicle placed or moved may ask whether to compete; then the turn goes on.
 """
 
 from bisect import insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, draft_of
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, draft_of, event
 from referee.games.manhattan_traffiq.actions import (
     VEHICLES,
     Attach,
@@ -153,27 +153,45 @@ class State(Position):
             raise IllegalAction(f"nobody is asked in phase '{self.phase}'")
         if len(actions) != 1 or self.seat not in actions:
             raise IllegalAction(f"seat {self.seat} is asked, answers came for {sorted(actions)}")
-        action = actions[self.seat]
-        handler = _HANDLERS[self.phase].get(type(action))
-        if handler is None:
-            raise IllegalAction(f"{type(action).__name__} does not answer the question '{self.phase}'")
         events: list[Event] = []
-        handler(self, action, events)
+        self._answer(actions[self.seat], events)
         self._legal = None
         return events
 
-    def _answer_end_turn(self, action: EndTurn, events: list[Event]) -> None:
+    def _answer(self, action: Any, events: list[Event]) -> None:
+        phase, kind = self.phase, type(action)
+        if phase == "turn":
+            if kind is Attach:
+                return self._answer_attach(action, events)
+            if kind is Taxi or kind is Truck:
+                return self._answer_ride(action, events)
+            if kind is DrawTile:
+                return self._answer_draw()
+            if kind is EndTurn:
+                return self._answer_end_turn(events)
+        elif phase == "place":
+            if kind is Place:
+                return self._answer_place(action, events)
+            if kind is Decline:
+                return self._decline_place(events)
+        elif kind is Compete:
+            return self._answer_compete(action, events)
+        elif kind is Decline:
+            return self._decline_compete(events)
+        raise IllegalAction(f"{kind.__name__} does not answer the question '{phase}'")
+
+    def _answer_end_turn(self, events: list[Event]) -> None:
         if not (self.rules.may_forfeit or self.final) and self.legal_actions(self.seat)[0] != _END_TURN:
             raise IllegalAction("a turn has two actions while there are any (forfeit_actions_any_time is off)")
         self._end_turn(events)
 
-    def _answer_draw(self, action: DrawTile, events: list[Event]) -> None:
+    def _answer_draw(self) -> None:
         if not self._may_draw(FOLLOWING[self.used]):
             raise IllegalAction("nothing can be drawn: the stock is used up or the final round is being played")
         self.used += "D"
         self.phase = "draw"
 
-    def _answer_attach(self, action: Attach, events: list[Event]) -> None:
+    def _answer_attach(self, action: Any, events: list[Event]) -> None:
         if "A" not in FOLLOWING[self.used]:
             raise IllegalAction("tiles are attached before rides and draws")
         board, city, hand = self.board, self.city, self.hands[self.seat]
@@ -190,7 +208,7 @@ class State(Position):
         self.unlaid[kind] -= 1
         self._fits = {}
         completed = city.lay(cell, action.face)
-        events.append(Event(Attached(self.seat, action.face, action.x, action.y)))
+        events.append(event(Attached, self.seat, action.face, action.x, action.y))
         self.used += "A"
         if completed:
             self._forget_vehicles()
@@ -201,7 +219,7 @@ class State(Position):
         segments = len(self.city.neighbours(vertex))
         return segments > 1 or (self.rules.place_on_dead_end if segments == 1 else self.rules.place_anywhere)
 
-    def _answer_ride(self, action: Taxi | Truck, events: list[Event]) -> None:
+    def _answer_ride(self, action: Any, events: list[Event]) -> None:
         letter = _LETTERS[type(action)]
         if letter not in FOLLOWING[self.used]:
             raise IllegalAction(
@@ -217,7 +235,7 @@ class State(Position):
         self.put(target, piece)
         self._forget_vehicles()
         self.used += letter
-        events.append(Event(Drove(self.seat, VEHICLES[piece & 1], action.x, action.y, action.to_x, action.to_y)))
+        events.append(event(Drove, self.seat, VEHICLES[piece & 1], action.x, action.y, action.to_x, action.to_y))
         self._contest(target, events)
 
     def _reaches(self, source: int, target: int, far: bool) -> bool:
@@ -229,7 +247,7 @@ class State(Position):
         area = region(links, pieces, target, self._regions)
         return any(v not in pieces and region(links, pieces, v, self._regions) is area for v in links[source])
 
-    def _answer_place(self, action: Place, events: list[Event]) -> None:
+    def _answer_place(self, action: Any, events: list[Event]) -> None:
         vertex = self.board.index(action.x, action.y)
         if vertex not in self.open_vertices:
             raise IllegalAction(f"vertex ({action.x}, {action.y}) is not open for placing")
@@ -242,28 +260,28 @@ class State(Position):
         self.put(vertex, piece)
         self._forget_vehicles()
         self.open_vertices = tuple([other for other in self.open_vertices if other != vertex])
-        events.append(Event(Placed(self.seat, action.vehicle, action.x, action.y)))
+        events.append(event(Placed, self.seat, action.vehicle, action.x, action.y))
         if self._all_placed() and not self.rules.last_competes:
             self._finish("all_placed", events)
         else:
             self._contest(vertex, events)
 
-    def _decline_place(self, action: Decline, events: list[Event]) -> None:
+    def _decline_place(self, events: list[Event]) -> None:
         if not self.rules.may_skip_placing:
             raise IllegalAction("a vehicle must be placed (placing_vehicle_optional is off)")
         self.open_vertices = ()
-        events.append(Event(Declined(self.seat, "place")))
+        events.append(event(Declined, self.seat, "place"))
         self._go_on(events)
 
-    def _answer_compete(self, action: Compete, events: list[Event]) -> None:
+    def _answer_compete(self, action: Any, events: list[Event]) -> None:
         if action not in self.legal_actions(self.seat):
             names = ", ".join(contest.street for contest in self.contests)
             raise IllegalAction(f"cannot compete on {action.streets}: a weaker opponent stands on {names}")
         self._throw_out(action.streets, events)
         self._go_on(events)
 
-    def _decline_compete(self, action: Decline, events: list[Event]) -> None:
-        events.append(Event(Declined(self.seat, "compete")))
+    def _decline_compete(self, events: list[Event]) -> None:
+        events.append(event(Declined, self.seat, "compete"))
         self._go_on(events)
 
     # What follows from an answer
@@ -281,14 +299,14 @@ class State(Position):
             self._go_on(events)
 
     def _throw_out(self, names: tuple[str, ...], events: list[Event]) -> None:
-        events.append(Event(Competed(self.seat, *self.board.xy[self.spot], names)))
+        events.append(event(Competed, self.seat, *self.board.xy[self.spot], names))
         for contest in self.contests:
             if contest.street in names:
                 for vertex in contest.losers:
                     piece = self.take(vertex)
                     self.supply[piece] += 1
                     xy = self.board.xy[vertex]
-                    events.append(Event(Returned(piece >> 1, VEHICLES[piece & 1], *xy)))
+                    events.append(event(Returned, piece >> 1, VEHICLES[piece & 1], *xy))
         self._forget_vehicles()
 
     def _go_on(self, events: list[Event]) -> None:
@@ -309,7 +327,7 @@ class State(Position):
         return not (self.supply[2 * self.seat] or self.supply[2 * self.seat + 1])
 
     def _end_turn(self, events: list[Event]) -> None:
-        events.append(Event(TurnEnded(self.seat)))
+        events.append(event(TurnEnded, self.seat))
         self.turns += 1
         self.idle = 0 if "A" in self.used or "D" in self.used else self.idle + 1
         self.used = ""
@@ -321,7 +339,7 @@ class State(Position):
         elif reason := self._final_reason():
             self.final = True
             self.owed = tuple([seat for seat in range(self.players) if seat not in self.left])
-            events.append(Event(FinalRound(self._next_seat(), reason)))
+            events.append(event(FinalRound, self._next_seat(), reason))
         if self.final and not self.owed:
             self._finish("final_round", events)
             return
@@ -348,7 +366,7 @@ class State(Position):
         self.open_vertices = ()
         self.spot = -1
         self.contests = ()
-        events.append(Event(Finished(reason)))
+        events.append(event(Finished, reason))
 
     def _forget_vehicles(self) -> None:
         self._rides = {}
@@ -398,7 +416,7 @@ class State(Position):
         self.start = self.seat = outcome
         self._facts = None
         self._deal_on()
-        return [Event(StartPlayer(outcome))]
+        return [event(StartPlayer, outcome)]
 
     def _deal_on(self) -> None:
         self.phase = "turn" if self._next_to_deal() < 0 else "deal"
@@ -426,7 +444,7 @@ class State(Position):
         self.left += (seat,)
         self._facts = None
         self.owed = tuple([other for other in self.owed if other != seat])
-        events = [Event(Withdrew(seat))]
+        events = [event(Withdrew, seat)]
         if len(self.left) == self.players - 1:
             self._finish("last_seat", events)
         elif self.phase == "start":
@@ -554,16 +572,3 @@ class State(Position):
         self.stock = [0] * len(self.stock)
         for kind in unseen:
             self.stock[kind] += 1
-
-
-_HANDLERS: Final[dict[str, dict[type[Any], Callable[[State, Any, list[Event]], None]]]] = {
-    "turn": {
-        EndTurn: State._answer_end_turn,
-        DrawTile: State._answer_draw,
-        Attach: State._answer_attach,
-        Taxi: State._answer_ride,
-        Truck: State._answer_ride,
-    },
-    "place": {Place: State._answer_place, Decline: State._decline_place},
-    "compete": {Compete: State._answer_compete, Decline: State._decline_compete},
-}

@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from referee.games.api import DataError
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, TraffiqAction
@@ -139,8 +139,29 @@ class Position:
 
     def clone(self) -> Self:
         copy = type(self).__new__(type(self))
-        for name in _SHARED:
-            setattr(copy, name, getattr(self, name))
+        copy._facts = self._facts
+        copy._fits = self._fits
+        copy._fleet = self._fleet
+        copy._legal = self._legal
+        copy._regions = self._regions
+        copy._rides = self._rides
+        copy.board = self.board
+        copy.contests = self.contests
+        copy.final = self.final
+        copy.idle = self.idle
+        copy.left = self.left
+        copy.open_vertices = self.open_vertices
+        copy.options = self.options
+        copy.owed = self.owed
+        copy.phase = self.phase
+        copy.players = self.players
+        copy.rules = self.rules
+        copy.seat = self.seat
+        copy.spot = self.spot
+        copy.start = self.start
+        copy.stock_left = self.stock_left
+        copy.turns = self.turns
+        copy.used = self.used
         copy.city = self.city.copy()
         copy.pieces = self.pieces.copy()
         copy.parked = [vertices.copy() for vertices in self.parked]
@@ -218,10 +239,3 @@ class Position:
         if spot is not None:
             self.spot = self.board.index(*spot)
             self.contests = contests(self.city, self.spot, self.pieces, self.seat, self.rules.colour_ends)
-
-
-_SHARED: Final = tuple(
-    name
-    for name in Position.__slots__
-    if name not in ("city", "pieces", "parked", "supply", "hands", "stock", "unlaid")
-)

@@ -6,20 +6,22 @@ of the layout's strips.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from referee.games.api import ActionText
 from referee.games.shibuya.bitboard import BOARD_BITS, FIELD_BITS, FIELDS, SLOTS
 
-PEDESTRIANS = 8
+PEDESTRIANS: Final = 8
 """Pedestrians of a team."""
-PLACES_OF = tuple(tuple(place for place in range(PEDESTRIANS) if mask >> place & 1) for mask in range(1 << PEDESTRIANS))
+PLACES_OF: Final = tuple(
+    tuple(place for place in range(PEDESTRIANS) if mask >> place & 1) for mask in range(1 << PEDESTRIANS)
+)
 """Mask of waiting pedestrians to their numbers, ascending."""
-MAX_GOALS = 16
+MAX_GOALS: Final = 16
 """Most goal fields a layout may give a team."""
-OFF_GRID = FIELDS
+OFF_GRID: Final = FIELDS
 """The first number that is no field."""
-TURNS = 4
+TURNS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +58,19 @@ class Pass:
 
 ShibuyaAction: TypeAlias = Move | Place | Build | Pass
 
-TEXT = ActionText((Move, Place, Build, Pass))
+TEXT: Final = ActionText((Move, Place, Build, Pass))
 
-BUILD = Build()
-PASS = Pass()
-PLACES = tuple(tuple(Place(slot, turn) for turn in range(TURNS)) for slot in range(SLOTS))
+BUILD: Final = Build()
+PASS: Final = Pass()
+PLACES: Final = tuple(tuple(Place(slot, turn) for turn in range(TURNS)) for slot in range(SLOTS))
 """PLACES[slot][turn]."""
 
-TARGET_BITS = (*FIELD_BITS, *(1 << (BOARD_BITS + goal) for goal in range(MAX_GOALS)))
+TARGET_BITS: Final = (*FIELD_BITS, *(1 << (BOARD_BITS + goal) for goal in range(MAX_GOALS)))
 """Target number to bit: the board, and above it the team's goal fields."""
-TARGET_AT = (0, *(1 << number for number in range(BOARD_BITS + MAX_GOALS)))
+TARGET_AT: Final = (0, *(1 << number for number in range(BOARD_BITS + MAX_GOALS)))
 """`mask.bit_length()` to the highest target bit of a mask."""
-_NUMBER_OF_BIT = {bit: target for target, bit in enumerate(TARGET_BITS)}
-MOVES = tuple(
+_NUMBER_OF_BIT: Final = {bit: target for target, bit in enumerate(TARGET_BITS)}
+MOVES: Final = tuple(
     tuple(Move(source, _NUMBER_OF_BIT.get(bit, -1)) for bit in TARGET_AT) for source in range(OFF_GRID + PEDESTRIANS)
 )
 """MOVES[source][`mask.bit_length()`]: the move to the highest target of a mask."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import get_args
+from typing import Final, get_args
 
 from crosstown_proto.v1 import shibuya_pb2 as pb
 
@@ -15,14 +15,14 @@ from referee.games.shibuya.events import REASONS, ShibuyaEvent
 from referee.games.shibuya.observation import Observation, Setting, TeamSetting
 from referee.games.shibuya.state import PHASES
 
-_PHASE_NUMBERS = {name: pb.Phase.ValueType(number) for number, name in enumerate(PHASES, 1)}
-_REASON_NUMBERS = {name: pb.Reason.ValueType(number) for number, name in enumerate(REASONS, 1)}
-_SIDE_NUMBERS = {name: pb.Side.ValueType(number) for number, name in enumerate(SIDES, 1)}
+_PHASE_NUMBERS: Final = {name: pb.Phase.ValueType(number) for number, name in enumerate(PHASES, 1)}
+_REASON_NUMBERS: Final = {name: pb.Reason.ValueType(number) for number, name in enumerate(REASONS, 1)}
+_SIDE_NUMBERS: Final = {name: pb.Side.ValueType(number) for number, name in enumerate(SIDES, 1)}
 
 # Actions and events, whose messages have the fields of the dataclasses
 
-_ACTIONS = OneofCodec(pb.Action, get_args(ShibuyaAction))
-_EVENTS = OneofCodec(
+_ACTIONS: Final = OneofCodec(pb.Action, get_args(ShibuyaAction))
+_EVENTS: Final = OneofCodec(
     pb.Event,
     get_args(ShibuyaEvent),
     {
@@ -59,7 +59,7 @@ def decode_events(data: bytes) -> tuple[ShibuyaEvent, ...]:
 
 # Legal lists, in columns
 
-_KINDS = {
+_KINDS: Final = {
     Move: pb.LegalActions.KIND_MOVE,
     Place: pb.LegalActions.KIND_PLACE,
     Build: pb.LegalActions.KIND_BUILD,

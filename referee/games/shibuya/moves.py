@@ -1,5 +1,7 @@
 """Where pedestrians can go: the moving rules, by flood fill on bitboards."""
 
+from typing import Final
+
 from referee.games.shibuya.actions import OFF_GRID, PLACES_OF
 from referee.games.shibuya.bitboard import (
     BIT_AT,
@@ -13,7 +15,7 @@ from referee.games.shibuya.bitboard import (
 from referee.games.shibuya.board import Board
 from referee.games.shibuya.state import Area, Position
 
-_MOST_WAYS = 256
+_MOST_WAYS: Final = 256
 """Entries kept per field of what can be reached around which pedestrians: bounds the memory of long look-ahead."""
 
 

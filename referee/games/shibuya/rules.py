@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Final
 
-from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of, event
 from referee.games.shibuya.actions import (
     BUILD,
     MOVES,
@@ -19,7 +19,7 @@ from referee.games.shibuya.actions import (
     Place,
     ShibuyaAction,
 )
-from referee.games.shibuya.bitboard import FIELD_BITS, SLOT_MASKS, SLOTS, fields_of
+from referee.games.shibuya.bitboard import COMPILED, FIELD_BITS, SLOT_MASKS, SLOTS, fields_of, lengths_of
 from referee.games.shibuya.events import (
     BuildChosen,
     Finished,
@@ -43,11 +43,11 @@ from referee.games.shibuya.state import (
     Position,
 )
 
-_OBSERVATION_DRAFT = draft_of(Observation)
+_OBSERVATION_DRAFT: Final = draft_of(Observation)
 
-DECISION_KINDS = (PLACE, TURN, BUILD_ON)
-_TILES = Draw("tiles", 0)
-_ASKED = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in DECISION_KINDS}
+DECISION_KINDS: Final = (PLACE, TURN, BUILD_ON)
+_TILES: Final = Draw("tiles", 0)
+_ASKED: Final = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in DECISION_KINDS}
 
 
 class State(Position):
@@ -77,11 +77,14 @@ class State(Position):
         return False
 
     def _turn_actions(self) -> list[ShibuyaAction]:
-        # From the last to the first: the highest bit of a mask is found faster than the lowest.
         legal: list[ShibuyaAction] = [BUILD] if self._can_build() else []
         append = legal.append
+        # From the last to the first: the highest bit of a mask is found faster than the lowest.
         for source, ends in self._move_targets().items():
             moves = MOVES[source]
+            if COMPILED:
+                legal += [moves[length] for length in reversed(lengths_of(ends))]
+                continue
             while ends:
                 length = ends.bit_length()
                 ends ^= TARGET_AT[length]
@@ -123,14 +126,14 @@ class State(Position):
             if type(action) is Build and self._can_build():
                 self.phase = DRAW_BUILD
                 self._forget()
-                return [Event(BuildChosen(seat))]
+                return [event(BuildChosen, seat)]
             if type(action) is Pass and not self._can_build() and not self._move_targets():
                 return self._pass(seat)
         elif (self.phase == PLACE or self.phase == BUILD_ON) and type(action) is Place:
             return self._place(seat, action)
         raise IllegalAction(f"{action} is not legal for seat {seat} in phase '{self.phase}'")
 
-    def _move(self, seat: int, move: Move) -> list[Event]:
+    def _move(self, seat: int, move: Any) -> list[Event]:
         source, target = move.source, move.target
         if type(source) is not int or type(target) is not int or not 0 <= target < len(TARGET_BITS):
             raise IllegalAction(f"{move}: source and target must be numbers of fields, waiting places or goals")
@@ -142,7 +145,7 @@ class State(Position):
             self.grid[team] ^= FIELD_BITS[source]
         else:
             self.waiting[team] ^= 1 << (source - OFF_GRID)
-        events = [Event(Moved(seat, source, target))]
+        events = [event(Moved, seat, source, target)]
         self.passes = 0
         if target < OFF_GRID:
             self.grid[team] |= bit
@@ -158,13 +161,13 @@ class State(Position):
 
     def _pass(self, seat: int) -> list[Event]:
         self.passes += 1
-        events = [Event(Passed(seat))]
+        events = [event(Passed, seat)]
         if self.passes == self.board.players:
             winner = NOBODY if self.rules.all_passed_is_draw else self._leader()
             return self._finish(events, winner, "all_passed")
         return self._end_turn(events)
 
-    def _place(self, seat: int, place: Place) -> list[Event]:
+    def _place(self, seat: int, place: Any) -> list[Event]:
         slot, turn = place.slot, place.turn
         if (
             type(slot) is not int
@@ -175,7 +178,7 @@ class State(Position):
         ):
             raise IllegalAction(f"{place} is not legal for seat {seat} with tile {self.drawn}")
         covered = self.lay(self.drawn, turn, slot)
-        events = [Event(TilePlaced(seat, self.drawn, slot, turn, covered))]
+        events = [event(TilePlaced, seat, self.drawn, slot, turn, covered)]
         self.drawn = -1
         if self.phase == BUILD_ON:
             self.passes = 0
@@ -206,7 +209,7 @@ class State(Position):
         self.phase = OVER
         self.winner = winner
         self.reason = reason
-        events.append(Event(Finished(winner, reason)))
+        events.append(event(Finished, winner, reason))
         return events
 
     def _leader(self) -> int:
@@ -233,7 +236,7 @@ class State(Position):
         self.draw(outcome)
         self.drawn = outcome
         self.phase = PLACE if self.phase == DRAW_PLACE else BUILD_ON
-        return [Event(TileDrawn(self.seat, outcome))]
+        return [event(TileDrawn, self.seat, outcome)]
 
     def withdraw(self, seat: int) -> list[Event]:
         """The seat's team has lost; all pieces stay where they are."""
@@ -242,7 +245,7 @@ class State(Position):
         if type(seat) is not int or not 0 <= seat < self.board.players:
             raise IllegalAction(f"there is no seat {seat}")
         self.withdrawn = seat
-        return self._finish([Event(Withdrew(seat))], 1 - seat % 2, "withdrawn")
+        return self._finish([event(Withdrew, seat)], 1 - seat % 2, "withdrawn")
 
     def is_terminal(self) -> bool:
         return self.phase == OVER

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from referee.games.api import DATA_OPTION, DataError
 from referee.games.shibuya.actions import PEDESTRIANS, PLACES_OF, TURNS, ShibuyaAction
@@ -21,18 +21,17 @@ from referee.games.shibuya.bitboard import (
 from referee.games.shibuya.board import board_of
 from referee.games.shibuya.events import REASONS
 
-DRAW_PLACE, PLACE, TURN, DRAW_BUILD, BUILD_ON, OVER = PHASES = (
-    "draw_place",
-    "place",
-    "turn",
-    "draw_build",
-    "build",
-    "over",
-)
+DRAW_PLACE: Final = "draw_place"
+PLACE: Final = "place"
+TURN: Final = "turn"
+DRAW_BUILD: Final = "draw_build"
+BUILD_ON: Final = "build"
+OVER: Final = "over"
+PHASES: Final = (DRAW_PLACE, PLACE, TURN, DRAW_BUILD, BUILD_ON, OVER)
 """Chance node and decision of the building phase; decision, chance node and decision of the crossing; the end."""
-NOBODY = -1
-NO_TILE = 0
-WHOLE_BOARD = sum(SLOT_MASKS)
+NOBODY: Final = -1
+NO_TILE: Final = 0
+WHOLE_BOARD: Final = sum(SLOT_MASKS)
 
 Area: TypeAlias = tuple[int, int, dict[int, int], dict[int, int]]
 """Of one field: all others connected with it by colour, all by shape, as if no pedestrian stood anywhere; and for each

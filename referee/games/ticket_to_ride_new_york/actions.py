@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from referee.games.api import ActionText
 
-CARDS = ("red", "orange", "green", "blue", "black", "pink", "taxi")
+CARDS: Final = ("red", "orange", "green", "blue", "black", "pink", "taxi")
 """The kinds of transportation card; everywhere a list of seven counts is in this order."""
-COLORS = 6
+COLORS: Final = 6
 """How many of the kinds are colours: the first six."""
-TAXI = 6
+TAXI: Final = 6
 """Position of the taxi, the wild card, in CARDS."""
-CARD_INDEX = {name: index for index, name in enumerate(CARDS)}
+CARD_INDEX: Final = {name: index for index, name in enumerate(CARDS)}
 
 
-CARD_NUMBERS = {"": 0, **{name: number for number, name in enumerate(CARDS, start=1)}}
+CARD_NUMBERS: Final = {"": 0, **{name: number for number, name in enumerate(CARDS, start=1)}}
 """On the wire a card is a number from 1; 0 is one that is not known."""
-MAX_NUMBER = 99
+MAX_NUMBER: Final = 99
 """Routes and tickets are numbered with two digits."""
 
 
@@ -31,8 +31,8 @@ def ticket_id(number: int) -> str:
     return f"T{number:02d}"
 
 
-ROUTE_NUMBERS = {route_id(number): number for number in range(1, MAX_NUMBER + 1)}
-TICKET_NUMBERS = {ticket_id(number): number for number in range(1, MAX_NUMBER + 1)}
+ROUTE_NUMBERS: Final = {route_id(number): number for number in range(1, MAX_NUMBER + 1)}
+TICKET_NUMBERS: Final = {ticket_id(number): number for number in range(1, MAX_NUMBER + 1)}
 
 # Each action knows its numbers in the columns of LegalActions: kind, card, number, other. Legal lists are made of
 # interned actions, so `columns` is worked out once for each; that is why those with fields have no slots.
@@ -114,5 +114,5 @@ class Keep:
 
 Answer: TypeAlias = Pass | Stop | Draw | Take | DrawTickets | Claim | Keep
 
-CLASSES: tuple[type[Answer], ...] = (Pass, Stop, Draw, Take, DrawTickets, Claim, Keep)
-TEXT = ActionText(CLASSES)
+CLASSES: Final[tuple[type[Answer], ...]] = (Pass, Stop, Draw, Take, DrawTickets, Claim, Keep)
+TEXT: Final = ActionText(CLASSES)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from referee.games.api import Event
 from referee.games.ticket_to_ride_new_york.actions import (
@@ -22,10 +22,10 @@ from referee.games.ticket_to_ride_new_york.actions import (
 from referee.games.ticket_to_ride_new_york.data import check_data, default_data
 from referee.games.ticket_to_ride_new_york.events import RouteClaimed
 
-PLAYER_COUNTS = (2, 3, 4)
+PLAYER_COUNTS: Final = (2, 3, 4)
 
-GRAY = -1
-NO_TWIN = -1
+GRAY: Final = -1
+NO_TWIN: Final = -1
 
 PaymentTable: TypeAlias = tuple[tuple[tuple[Claim, ...], ...], ...]
 """Indexed by cards of the colour and by taxi cards in hand."""

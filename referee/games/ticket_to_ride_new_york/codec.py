@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from crosstown_proto.v1 import ticket_to_ride_new_york_pb2 as pb
 
@@ -28,12 +28,12 @@ from referee.games.ticket_to_ride_new_york.actions import (
 from referee.games.ticket_to_ride_new_york.observation import COLUMNS, WIDTHS, Observation, write_ledger
 from referee.games.ticket_to_ride_new_york.state import STAGES
 
-_STAGE_NUMBERS = {name: pb.Stage.ValueType(number) for number, name in enumerate(STAGES, 1)}
-_ROUTE_NAMES = ("", *ROUTE_NUMBERS)
-_TICKET_NAMES = ("", *TICKET_NUMBERS)
+_STAGE_NUMBERS: Final = {name: pb.Stage.ValueType(number) for number, name in enumerate(STAGES, 1)}
+_ROUTE_NAMES: Final = ("", *ROUTE_NUMBERS)
+_TICKET_NAMES: Final = ("", *TICKET_NUMBERS)
 
 # Fields of Observation and Ledger that are the same in message and dataclass.
-_SCALARS = (
+_SCALARS: Final = (
     "viewer",
     "players",
     "turn_seat",
@@ -43,7 +43,7 @@ _SCALARS = (
     "epoch",
     "unknown_tickets",
 )
-_REPEATED = (
+_REPEATED: Final = (
     "asked",
     "left",
     "passed",
@@ -60,15 +60,15 @@ _REPEATED = (
     "offered",
     "under",
 )
-_SAME_LENGTH = (
+_SAME_LENGTH: Final = (
     ("owners", "cards"),
     ("offer_seats", "offer_sizes", "offer_states", "offer_returned"),
     ("ticket_sources", "ticket_numbers"),
 )
 
 # Bytes before the fields that are written by hand.
-_VIEWER_KEY = field_key(pb.Observation, "viewer")
-_HEAD = b"".join(
+_VIEWER_KEY: Final = field_key(pb.Observation, "viewer")
+_HEAD: Final = b"".join(
     field_key(pb.Observation, name) + b"\0"
     for name in (
         "players",
@@ -81,7 +81,7 @@ _HEAD = b"".join(
         "unknown_tickets",
     )
 )
-_COLUMN_KEYS = keys_with_length(pb.Observation, (*_REPEATED, "ledger"), 2000)
+_COLUMN_KEYS: Final = keys_with_length(pb.Observation, (*_REPEATED, "ledger"), 2000)
 _ASKED, _LEFT, _PASSED, _ROW, _DISCARDS, _ASIDE, _OWNER, _TAXIS, *_MORE = _COLUMN_KEYS
 _HAND_SIZES, _TICKET_COUNTS, _KNOWN, _HAND, _TICKETS_HELD, _OFFERED, _UNDER, _LEDGER = _MORE
 _KIND, _CARD, _NUMBER, _OTHER = keys_with_length(pb.LegalActions, ("kind", "card", "number", "other"), 2000)
@@ -105,19 +105,19 @@ def _ticket(number: int) -> str:
     return _TICKET_NAMES[number]
 
 
-_TICKETS = Converter(
+_TICKETS: Final = Converter(
     lambda names: [TICKET_NUMBERS[name] for name in names],
     lambda numbers: tuple([_ticket(number) for number in numbers]),
 )
-_ROUTE = Converter(ROUTE_NUMBERS.__getitem__, _route)
-_ACTIONS = OneofCodec(
+_ROUTE: Final = Converter(ROUTE_NUMBERS.__getitem__, _route)
+_ACTIONS: Final = OneofCodec(
     pb.Action,
     CLASSES,
     {"route": _ROUTE, "card": Converter(CARD_NUMBERS.__getitem__, _card), "tickets": _TICKETS},
     renamed={"pass": "pass_turn"},
 )
 # In events 0 stands for a card or ticket that the viewer does not know.
-_EVENTS = OneofCodec(
+_EVENTS: Final = OneofCodec(
     pb.Event,
     get_args(ev.Payload),
     {
@@ -160,7 +160,7 @@ def decode_events(data: bytes) -> tuple[ev.Payload, ...]:
 
 # Legal lists, in columns
 
-_PLAIN: dict[int, Answer] = {action.columns[0]: action for action in (Pass(), Stop(), Draw(), DrawTickets())}
+_PLAIN: Final[dict[int, Answer]] = {action.columns[0]: action for action in (Pass(), Stop(), Draw(), DrawTickets())}
 _TAKE, _CLAIM, _KEEP = 4, 6, 7
 
 

@@ -5,28 +5,30 @@ in the order of CARDS. Both classes also keep what everybody can work out about 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from referee.games.api import Event
 from referee.games.ticket_to_ride_new_york.actions import CARDS, TAXI
 from referee.games.ticket_to_ride_new_york.events import DeckReshuffled, RowFlushed
 from referee.games.ticket_to_ride_new_york.options import Rules
 
-CARD_KINDS = len(CARDS)
-ROW = 5
-FLUSH_TAXIS = 3
+CARD_KINDS: Final = len(CARDS)
+ROW: Final = 5
+FLUSH_TAXIS: Final = 3
 """A full row with this many taxis is flushed."""
-MAX_FLUSHES = 3
+MAX_FLUSHES: Final = 3
 """With option endless_flush=three_flushes."""
-NO_LIMIT = 127
+NO_LIMIT: Final = 127
 """In `evidence`: as many as there are."""
 
-NONE_OPEN = -1
+NONE_OPEN: Final = -1
 """In place of the number of an offer: none to answer."""
-OPEN, KEPT_ALL, RETURNED_ONE = range(3)
+OPEN: Final = 0
+KEPT_ALL: Final = 1
+RETURNED_ONE: Final = 2
 """States of an offer; open: the seat has not chosen."""
 
-_TICKET_COLUMNS = ("under", "seats", "sizes", "states", "returned", "owners", "sources", "tickets")
+_TICKET_COLUMNS: Final = ("under", "seats", "sizes", "states", "returned", "owners", "sources", "tickets")
 
 
 class Market:
@@ -320,10 +322,10 @@ class TicketDeck:
     def size(self) -> int:
         return len(self.unknown) + len(self.under)
 
-    def offered(self, number: int) -> bytearray:
+    def offered(self, number: int) -> bytes:
         """The tickets of an offer, as drawn."""
         start = sum(self.sizes[:number])
-        return self.tickets[start : start + self.sizes[number]]
+        return bytes(self.tickets[start : start + self.sizes[number]])
 
     def open_offer(self, seat: int) -> int:
         """Number of a new, empty offer."""

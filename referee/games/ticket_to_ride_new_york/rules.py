@@ -7,7 +7,7 @@ refilled and flushed is in `decks.Market`. Marks such as E8 and R6 are those of 
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from referee.games.api import Action, Chance, Decision, Event, IllegalAction, Outcome, Roll
 from referee.games.api import Draw as DrawStream
@@ -50,24 +50,24 @@ from referee.games.ticket_to_ride_new_york.state import (
     Position,
 )
 
-START_HAND = 2
-TICKETS_OFFERED = 2
-LAST_TAXIS = 2
+START_HAND: Final = 2
+TICKETS_OFFERED: Final = 2
+LAST_TAXIS: Final = 2
 """A seat with this many taxis or fewer at the end of its turn brings the last turns."""
-DECISION_KINDS = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
+DECISION_KINDS: Final = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
 
-_SEATS = range(PLAYER_COUNTS[-1])
-_ASKED = {kind: tuple((Decision(seat, kind),) for seat in _SEATS) for kind in DECISION_KINDS}
+_SEATS: Final = range(PLAYER_COUNTS[-1])
+_ASKED: Final = {kind: tuple((Decision(seat, kind),) for seat in _SEATS) for kind in DECISION_KINDS}
 _PASS, _STOP, _DRAW, _DRAW_TICKETS = Pass(), Stop(), Draw(), DrawTickets()
-_TAKES = tuple(Take(name) for name in CARDS)
-_CARD_STREAMS = tuple(DrawStream("cards", epoch) for epoch in range(64))
-_TICKET_STREAM = DrawStream("tickets", 0)
+_TAKES: Final = tuple(Take(name) for name in CARDS)
+_CARD_STREAMS: Final = tuple(DrawStream("cards", epoch) for epoch in range(64))
+_TICKET_STREAM: Final = DrawStream("tickets", 0)
 # By seat and card, and by card:
-_CARD_DRAWN = tuple(
+_CARD_DRAWN: Final = tuple(
     tuple(Event(ev.CardDrawn(seat, ""), {seat: ev.CardDrawn(seat, name)}) for name in CARDS) for seat in _SEATS
 )
-_CARD_TAKEN = tuple(tuple(Event(ev.CardTaken(seat, name)) for name in CARDS) for seat in _SEATS)
-_CARD_TURNED_UP = tuple(Event(ev.CardTurnedUp(name)) for name in CARDS)
+_CARD_TAKEN: Final = tuple(tuple(Event(ev.CardTaken(seat, name)) for name in CARDS) for seat in _SEATS)
+_CARD_TURNED_UP: Final = tuple(Event(ev.CardTurnedUp(name)) for name in CARDS)
 
 
 class State(Position):
@@ -187,7 +187,7 @@ class State(Position):
         market.make_deck(events)
         self.stage = UNSEEN
 
-    def _take(self, seat: int, action: Take, stage: str, events: list[Event]) -> None:
+    def _take(self, seat: int, action: Any, stage: str, events: list[Event]) -> None:
         market = self.market
         card = CARD_INDEX.get(action.card) if isinstance(action.card, str) else None
         if card is None or not market.row[card]:
@@ -236,7 +236,7 @@ class State(Position):
         else:
             self._end_turn(events)
 
-    def _claim(self, seat: int, action: Claim, events: list[Event]) -> None:
+    def _claim(self, seat: int, action: Any, events: list[Event]) -> None:
         rules, market = self.rules, self.market
         if not self._claims_allowed():
             raise IllegalAction("no claims in the last turns (option last_turn_claims)")
@@ -380,7 +380,7 @@ class State(Position):
             if length <= wild:
                 answers += alone[place]
 
-    def _check_claim(self, seat: int, action: Claim) -> Payment:
+    def _check_claim(self, seat: int, action: Any) -> Payment:
         """What the claim costs. IllegalAction if the route is closed to the seat or the payment is not to be had."""
         try:
             payment = self.board.payments.get(action)

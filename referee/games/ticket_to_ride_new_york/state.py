@@ -6,7 +6,7 @@ Lists of seven are counts in the order of CARDS. Routes are positions on the boa
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from referee.games.api import DATA_OPTION, PlayersError
 from referee.games.ticket_to_ride_new_york.actions import Answer
@@ -15,32 +15,32 @@ from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, M
 from referee.games.ticket_to_ride_new_york.options import OPTIONS, Rules, rules_of
 
 # Where a match can stand, the values of `Position.stage`. Chance nodes:
-LOT = "lot"
+LOT: Final = "lot"
 """Who has the first turn."""
-HANDS = "hands"
+HANDS: Final = "hands"
 """A card of a starting hand."""
-REFILL = "refill"
+REFILL: Final = "refill"
 """A card is turned up into the row; `after_row` says what comes then."""
-UNSEEN = "unseen"
+UNSEEN: Final = "unseen"
 """The active seat's unseen draw."""
-DEAL_TICKETS = "deal_tickets"
+DEAL_TICKETS: Final = "deal_tickets"
 """A starting ticket."""
-DRAW_TICKET = "draw_ticket"
+DRAW_TICKET: Final = "draw_ticket"
 """A ticket for the active seat."""
 
 # Decisions, by their kinds:
-STARTING_TICKETS = "starting_tickets"
+STARTING_TICKETS: Final = "starting_tickets"
 """All seats choose among their starting tickets, at once."""
-TURN = "turn"
+TURN: Final = "turn"
 """The active seat chooses one of the three actions."""
-SECOND_CARD = "second_card"
+SECOND_CARD: Final = "second_card"
 """The active seat chooses its second card."""
-KEEP_TICKETS = "keep_tickets"
+KEEP_TICKETS: Final = "keep_tickets"
 """The active seat chooses among the tickets it drew."""
 
-OVER = "over"
+OVER: Final = "over"
 
-STAGES = (
+STAGES: Final = (
     LOT,
     HANDS,
     REFILL,
@@ -55,13 +55,13 @@ STAGES = (
 )
 
 # Values of `Position.after_row`, what comes when the row is complete:
-THEN_TICKETS = "tickets"
+THEN_TICKETS: Final = "tickets"
 """Starting tickets are dealt."""
-THEN_SECOND = "second"
+THEN_SECOND: Final = "second"
 """The active seat takes its second card, if a legal one exists."""
-THEN_END = "end"
+THEN_END: Final = "end"
 """The turn ends."""
-AFTER_ROW = (THEN_TICKETS, THEN_SECOND, THEN_END)
+AFTER_ROW: Final = (THEN_TICKETS, THEN_SECOND, THEN_END)
 
 
 def check_players(players: int) -> None:

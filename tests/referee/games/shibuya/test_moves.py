@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.games.api import IllegalAction
 from referee.games.shibuya.actions import Move
+from referee.games.shibuya.bitboard import FIELD_BITS, flood, flood_in_words, lengths_of
 from referee.games.shibuya.events import Moved
 
 from . import positions as pos
@@ -391,3 +394,19 @@ def test_where_start_and_goal_meet_a_way_that_must_end_there_ends_at_once() -> N
     assert len(pos.ends(through, ("start", 0))) > 1
     at_once = pos.position(pos.WHITE, players=4, layout_4p="A", pass_through_own_goal_front=False)
     assert pos.ends(at_once, ("start", 0)) == {("goal", 0)}
+
+
+# What compiled rules do in machine words
+
+
+@given(st.sampled_from(FIELD_BITS), st.sets(st.sampled_from(FIELD_BITS)))
+def test_a_flood_in_words_is_the_same(seed: int, fields: set[int]) -> None:
+    region = sum(fields - {seed})
+    assert flood_in_words(seed, region) == flood(seed, region)
+
+
+@given(st.integers(0, (1 << 88) - 1))
+def test_the_lengths_of_a_mask_name_its_bits(mask: int) -> None:
+    lengths = lengths_of(mask)
+    assert lengths == sorted(set(lengths))
+    assert sum(1 << (length - 1) for length in lengths) == mask

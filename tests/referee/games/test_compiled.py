@@ -1,0 +1,97 @@
+"""Rules compiled by mypyc play exactly as plain Python, which is the reference. See hatch_build.py."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hatch_build import ENVIRONMENTS, MODULES, copy_with_compiled
+from referee.record.reader import read_header
+
+ROOT = Path(__file__).resolve().parents[3]
+PYTHON = [sys.executable, "-P"]  # -P: the folder of the script, or this one, is not in front of PYTHONPATH
+CROSSTOWN = [*PYTHON, "-m", "referee.cli.main"]
+RUN = """
+name = "cup"
+game = "{game}"
+format = "round-robin"
+seed = 1
+blocks = 1
+
+[[bots]]
+name = "one"
+path = "{random}"
+
+[[bots]]
+name = "two"
+path = "{random}"
+"""
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compiled")
+    copy_with_compiled(folder)
+    return folder
+
+
+def run(command: list[str], compiled: Path | None, cwd: Path = ROOT) -> str:
+    """What it prints. With compiled rules if there is a folder of them."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "PYTHONPATH": "" if compiled is None else str(compiled)},
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_each_module_on_the_list_is_compiled(compiled: Path) -> None:
+    for module in MODULES:
+        where = compiled / module.replace(ENVIRONMENTS, "crosstown_env")
+        assert list(where.parent.glob(f"{where.stem}.*.so")), module
+
+
+def test_random_matches_are_the_same_to_the_byte(compiled: Path) -> None:
+    transcript = [*PYTHON, "tests/referee/games/transcript.py", "10"]
+    plain, fast = run(transcript, None).splitlines(), run(transcript, compiled).splitlines()
+    assert (plain[0], fast[0]) == ("plain", "compiled")
+    assert plain[1:] == fast[1:]
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        *(
+            f"tests/referee/games/{game}"
+            for game in ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+        ),
+        "tests/referee/games/conformance/test_installed_games.py",
+        "tests/referee/games/test_keyed.py",
+        "tests/environments/test_arrays.py",
+        "tests/environments/test_vector.py",
+        "tests/referee/record/test_corpus.py",
+    ],
+)
+def test_the_tests_of_the_rules_pass_with_compiled_rules(compiled: Path, tests: str) -> None:
+    """Golden matches, rules, codecs, the conformance kit, arrays, and records that plain rules have written."""
+    run([*PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests], compiled)
+
+
+@pytest.mark.parametrize("writer", ["plain", "compiled"])
+def test_a_record_verifies_with_the_other_form(compiled: Path, tmp_path: Path, writer: str) -> None:
+    (tmp_path / "cup.toml").write_text(RUN.format(game="shibuya", random=ROOT / "bots" / "python" / "random"))
+    forms = {"plain": None, "compiled": compiled}
+    run([*CROSSTOWN, "run", "cup.toml"], forms.pop(writer), tmp_path)
+    (reader,) = forms.values()
+    (head, _) = (read_header(path) for path in (tmp_path / "runs/cup/matches").rglob("*.jsonl.gz"))
+    assert head.machine == ({} if writer == "plain" else {"rules": "compiled"})
+    verified = run([*CROSSTOWN, "matches", "verify", "--run", "runs/cup"], reader, tmp_path)
+    assert "2 records: 2 ok, 0 wrong" in verified
