@@ -1,13 +1,21 @@
 """Whether a run is complete and sound: every record verified, and one for every match that was played."""
 
+import multiprocessing
+import os
 import shlex
+import signal
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
-from leaderboard.index import load_index
-from leaderboard.records import MatchRow, match_of
+from leaderboard.index import Index, load_index
+from leaderboard.records import MatchRow, match_of, read_match
 from referee.record.store import FileStamp, counts_in, match_id_of, run_of
 from referee.record.verify import Verdict, verify_file
 from referee.run.checks import RunCheck
@@ -54,17 +62,49 @@ def lost_words(run: Path, lost: int) -> str:
     return f"{plural(lost, 'match')} {verb} played and {state} no good record: {command}"
 
 
-def gaps_of(run: Run, known: Mapping[str, MatchRow] | None = None) -> Gaps:
-    """Nothing is missing of a run that is not finished, or whose format is not installed here. `known` are rows of
-    records that were read already, by match id."""
+class Outcome(NamedTuple):
+    """What a record says that was read already: as much of it as the schedule needs, and what tells that the file is
+    still the same."""
+
+    match_id: str
+    place: int
+    ranking: tuple[int, ...]
+    faults: tuple[str, ...]
+    stamp: FileStamp
+
+
+def _outcome(row: MatchRow) -> Outcome:
+    return Outcome(row.match_id, row.place, row.ranking, row.faults, row.stamp)
+
+
+def _outcomes(run: Run, known: Mapping[str, Outcome] | None, index: Index | None) -> tuple[list[Outcome], list[Path]]:
+    """What the records of a run say, by place, and those that do not count. `known` saves reading them."""
+    if known is None:
+        index = index or load_index(run.folder)
+        return list(map(_outcome, index.rows)), [item.path for item in index.unusable]
+    found: list[Outcome] = []
+    unusable: list[Path] = []
+    for match_id, stamp in run.records.stamps().items():
+        outcome = known.get(match_id)
+        if outcome is not None and outcome.stamp == stamp:
+            found.append(outcome)
+        elif (row := read_match(run.records.at(stamp), run.anchors.digests.get(match_id, "")).row) is not None:
+            found.append(_outcome(row))
+        else:
+            unusable.append(run.records.at(stamp))
+    return sorted(found, key=lambda outcome: (outcome.place, outcome.match_id)), unusable
+
+
+def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: Index | None = None) -> Gaps:
+    """Nothing is missing of a run that is not finished, or whose format is not installed here. `known` is what records
+    say that were read already, by match id."""
     text = run.journal
     path = run.folder.path
     finish = text.finish
     if finish is None:
         return Gaps(path)
     finished, since = text.events[finish], text.events[finish + 1 :]
-    index = load_index(run.folder, known)
-    rows = index.rows
+    rows, unusable = _outcomes(run, known, index)
     try:
         progress = run.progress(rows)
     except UnknownFormat:
@@ -74,7 +114,7 @@ def gaps_of(run: Run, known: Mapping[str, MatchRow] | None = None) -> Gaps:
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
     end = text.opened
-    bad = {match_id for item in index.unusable if place_of(match_id := match_id_of(item.path)) is not None} - left
+    bad = {match_id for path_ in unusable if place_of(match_id := match_id_of(path_)) is not None} - left
     scheduled: set[str] = set()
     missing: list[str] = []
     damaged: list[str] = []
@@ -99,31 +139,78 @@ class Verification:
     def __init__(self) -> None:
         self._runs: dict[Path, Run] = {}
         self._sizes: dict[Path, int] = {}
-        self._rows: dict[Path, dict[str, MatchRow]] = {}
+        self._known: dict[Path, dict[str, Outcome]] = {}
         self._missing: dict[Path, Sequence[str]] = {}
+        self._resolved: dict[Path, Path] = {}
 
     def verify(self, path: Path) -> Verdict:
         """Check one record, against its run if it lies in one. JournalError."""
+        verdict, outcome = self._check(path)
+        self._keep(path, outcome)
+        return verdict
+
+    def verify_all(self, paths: Sequence[Path], workers: int | None = None) -> Iterator[Verdict]:
+        """The same for many, in their order, by one process for each core that this one may use. JournalError."""
+        workers = workers or len(os.sched_getaffinity(0))
+        rest = iter(paths)
+        if workers > 1 and len(paths) >= WORTH_PROCESSES:
+            for folder in _runs_of(paths):
+                self._run(folder.resolve()).get_ready_to_verify()  # once, and not in each process
+            yield from self._verify_beside(rest, workers)
+        yield from map(self.verify, rest)
+
+    def _verify_beside(self, paths: Iterator[Path], workers: int) -> Iterator[Verdict]:
+        """Takes from `paths` what other processes verify; all, unless one of them dies."""
+        chunks: deque[list[Path]] = deque()
+        futures: deque[Future[list[_Checked]]] = deque()
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin_beside, (self,))
+        try:
+            while True:
+                while len(chunks) < 2 * workers and (chunk := list(islice(paths, _CHUNK))):
+                    chunks.append(chunk)
+                    futures.append(pool.submit(_check_beside, chunk))
+                if not chunks:
+                    return
+                checked = futures[0].result()
+                futures.popleft()
+                for path, (verdict, outcome) in zip(chunks.popleft(), checked, strict=True):
+                    self._keep(path, outcome)
+                    yield verdict
+        except BrokenProcessPool:  # the kernel took one, say: this process does what they have left
+            for chunk in chunks:
+                yield from map(self.verify, chunk)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _check(self, path: Path) -> "_Checked":
         folder = run_of(path)
         if folder is None:
-            return verify_file(path)[0]
-        run = self._run(folder.resolve())
+            return verify_file(path)[0], None
+        run = self._run(self._resolve(folder))
         stamp: FileStamp | None = None
         with suppress(OSError):  # reading it will tell
             stamp = FileStamp.of(path)
         verdict, record = run.verify(path)
-        if record is not None and stamp is not None and counts_in(path):
-            match_id = match_id_of(path)
-            row = match_of(record, stamp, run.anchors.digests.get(match_id, "")).row
-            if row is not None:
-                self._rows.setdefault(run.folder.path, {})[match_id] = row
-        return verdict
+        if record is None or stamp is None or not counts_in(path):
+            return verdict, None
+        row = match_of(record, stamp, run.anchors.digests.get(match_id_of(path), "")).row
+        return verdict, None if row is None else _outcome(row)
+
+    def _resolve(self, folder: Path) -> Path:
+        if folder not in self._resolved:
+            self._resolved[folder] = folder.resolve()
+        return self._resolved[folder]
+
+    def _keep(self, path: Path, outcome: Outcome | None) -> None:
+        folder = run_of(path)
+        if outcome is not None and folder is not None:
+            self._known.setdefault(self._resolve(folder), {})[match_id_of(path)] = outcome
 
     def gaps(self, paths: Iterable[Path]) -> Iterator[Gaps]:
         """The gaps of all runs in which these records lie without being set aside, once the records are verified; runs
         without one are left out. JournalError."""
         for folder in _runs_of(paths):
-            found = gaps_of(Run(folder), self._rows.get(folder.resolve()))
+            found = gaps_of(Run(folder), self._known.get(folder.resolve()))
             self._missing[folder] = found.missing
             if found.number:
                 yield found
@@ -143,6 +230,28 @@ class Verification:
         if folder not in self._runs or self._sizes[folder] != size:
             self._runs[folder], self._sizes[folder] = Run(folder), size
         return self._runs[folder]
+
+
+_Checked: TypeAlias = tuple[Verdict, Outcome | None]
+
+WORTH_PROCESSES = 200
+"""Fewer records are verified by one process."""
+
+_CHUNK = 50
+
+_beside: Verification | None = None
+"""In a process that verifies beside another one: the runs as that has read them."""
+
+
+def _begin_beside(verification: Verification) -> None:
+    global _beside
+    _beside = verification
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that waits for this one
+
+
+def _check_beside(paths: list[Path]) -> list[_Checked]:
+    assert _beside is not None
+    return [_beside._check(path) for path in paths]
 
 
 def are_of_runs(paths: Iterable[Path]) -> bool:

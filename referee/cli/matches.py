@@ -222,7 +222,7 @@ def verify(
     if key and not are_of_runs(whole):
         raise UsageError("--key is for runs, and none is named", "name one: crosstown matches verify RUN --key KEY")
     verification = Verification()
-    verdicts = map(verification.verify, [*whole, *single])
+    verdicts = verification.verify_all([*whole, *single])
     gaps, checks = verification.gaps(whole), verification.checks(whole, key)
     wrong = print_verdicts(verdicts, gaps, checks, every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK

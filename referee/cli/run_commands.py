@@ -468,7 +468,7 @@ def rebuild(
     found = find_run(run, out)
     folder = found.folder
     index = rebuild_database(found)
-    gaps = gaps_of(found, {row.match_id: row for row in index.rows})
+    gaps = gaps_of(found, index=index)
     lost, wrong = gaps.lost, found.check(named=gaps.missing).wrong
     forged = any(item.problem.startswith(NOT_THE_ONE) for item in index.unusable)
     code = ExitCode.FAILED if lost or wrong or forged else ExitCode.OK
@@ -596,7 +596,7 @@ def report(
     facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
     if left_out := "; ".join(f"{one['entry']}: {one['why']}" for one in found.left_out):
         facts["left out"] = left_out
-    if lost := gaps_of(found, {row.match_id: row for row in index.rows}).lost:
+    if lost := gaps_of(found, index=index).lost:
         facts["attention"] = lost_words(found.folder.path, lost)
     page = report_html(
         found.title,

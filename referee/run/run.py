@@ -261,6 +261,10 @@ class Run:
             anchored=self.anchors.digests.get(match_id_of(path), "") if counts_in(path) else "",
         )
 
+    def get_ready_to_verify(self) -> None:
+        """Compute what `verify` needs to know of the run."""
+        _ = self.participants, self.anchors, self._seeds if self.begun else None
+
     @cached_property
     def _seeds(self) -> Any:
         return seeds_of(self.journal)

@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import os
 import shutil
+import signal
 
 import pytest
 
+from leaderboard import completeness
 from referee.record.journal import Control
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
@@ -210,3 +213,35 @@ def test_the_list_of_matches_tells_which_were_set_aside_and_why(make_run, crosst
     assert not any(other["set_aside"] for other in others)
     lines = crosstown("matches", "list", "--void").out.splitlines()
     assert ["set aside: annulled" in line for line in lines[1:]] == [True, False, False, False]
+
+
+def test_several_processes_find_what_one_finds(finished, crosstown, monkeypatch):
+    folder = finished(played=24)
+    paths = sorted(folder.matches.glob("*.gz"))
+    paths[3].unlink()
+    paths[7].write_bytes(paths[8].read_bytes())
+    paths[9].write_bytes(paths[9].read_bytes()[:-30])
+    alone = crosstown("matches", "verify", "cup", "--all", "--json")
+    monkeypatch.setattr(completeness, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(completeness, "_CHUNK", 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2})
+    beside = crosstown("matches", "verify", "cup", "--all", "--json")
+    assert len(json.loads(alone.out)["records"]) == 23
+    assert (beside.code, beside.out) == (alone.code, alone.out)
+
+
+def test_what_a_process_leaves_that_dies_is_verified_all_the_same(finished, crosstown, monkeypatch):
+    finished(played=24)
+    alone = crosstown("matches", "verify", "cup", "--all", "--json")
+    monkeypatch.setattr(completeness, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(completeness, "_CHUNK", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    ours, check = os.getpid(), completeness.Verification._check
+
+    def die(self, path):
+        if os.getpid() != ours and path.name.startswith("m000009"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return check(self, path)
+
+    monkeypatch.setattr(completeness.Verification, "_check", die)
+    assert crosstown("matches", "verify", "cup", "--all", "--json").out == alone.out
