@@ -47,14 +47,24 @@ def tally(matches: Iterable[MatchRow]) -> Counter[Result]:
 def groups_of(results: Iterable[Result]) -> list[frozenset[str]]:
     """The entries that have met, directly or through others, the largest group first. Between two groups there is no
     result, so nothing is known of which one is stronger."""
-    group: dict[str, set[str]] = {}
+    leads_to: dict[str, str] = {}
+    """By entry another one of its group, nearer to the one that stands for all of it, which leads to itself."""
+
+    def stands_for(entry: str) -> str:
+        while (nearer := leads_to.setdefault(entry, entry)) != entry:
+            leads_to[entry] = leads_to[nearer]
+            entry = nearer
+        return entry
+
     for result in results:
-        met = {entry for rank in result for team in rank for entry in team}
-        for known in {id(found): found for entry in met if (found := group.get(entry)) is not None}.values():
-            met |= known
-        group |= dict.fromkeys(met, met)
-    apart = {id(found): frozenset(found) for found in group.values()}.values()
-    return sorted(apart, key=lambda found: (-len(found), min(found)))
+        first, *others = (entry for rank in result for team in rank for entry in team)
+        one = stands_for(first)
+        for other in others:
+            leads_to[stands_for(other)] = one
+    groups: dict[str, list[str]] = {}
+    for entry in leads_to:
+        groups.setdefault(stands_for(entry), []).append(entry)
+    return sorted(map(frozenset, groups.values()), key=lambda found: (-len(found), min(found)))
 
 
 def is_mirror(match: MatchRow) -> bool:

@@ -12,7 +12,7 @@ With anchors, the mean of the anchors takes the place of the field's.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, combinations, pairwise, product
 from statistics import NormalDist
 
@@ -43,6 +43,9 @@ PAIR_LUCK = 2 * BETA**2
 INNER_ROUNDS = 3
 """Times that the comparisons within a match are reconciled in one sweep."""
 
+_AT_ONCE = 50_000
+"""Results of more than two players that are computed together: the matrices of more would take gigabytes."""
+
 _MARGIN_ROUNDS = 30
 _ROUGH = 1e-2
 _LEAST_STEP = 0.05
@@ -62,6 +65,10 @@ class Official:
     sweeps: int
     settled: bool
     groups: Sequence[frozenset[str]] = ()
+    _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", {entry: place for place, entry in enumerate(self.skills)})
 
     def better(self, one: str, other: str) -> float:
         """The probability that `one` is stronger than `other`; 0.5 for an entry without a rated match."""
@@ -82,8 +89,7 @@ class Official:
         """Of the difference of the skills; 0 where one of them is not rated."""
         if one not in self.skills or other not in self.skills:
             return 0.0
-        order = list(self.skills)
-        a, b = order.index(one), order.index(other)
+        a, b = self._places[one], self._places[other]
         return float(self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b])
 
 
@@ -306,12 +312,15 @@ def make_sites(results: Mapping[Result, int], place: Mapping[str, int]) -> list[
         players, times = shapes.setdefault(shape, ([], []))
         players.append([place[entry] for group in result for team in group for entry in team])
         times.append(results[result])
-    return [
-        PairSites(players, times, drawn=len(shape) == 1)
-        if [size for group in shape for size in group] == [1, 1]
-        else Sites(shape, players, times)
-        for shape, (players, times) in sorted(shapes.items())
-    ]
+    sites: list[Sites | PairSites] = []
+    for shape, (players, times) in sorted(shapes.items()):
+        if [size for group in shape for size in group] == [1, 1]:
+            sites.append(PairSites(players, times, drawn=len(shape) == 1))
+            continue
+        for first in range(0, len(players), _AT_ONCE):
+            last = first + _AT_ONCE
+            sites.append(Sites(shape, players[first:last], times[first:last]))
+    return sites
 
 
 def _comparisons(shape: Sequence[Sequence[int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

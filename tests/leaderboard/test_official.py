@@ -13,7 +13,7 @@ import trueskill
 from leaderboard.ratings import official
 from leaderboard.ratings.official import INTERVAL_95, rate, rate_results
 from leaderboard.ratings.skill import BETA, SIGMA
-from leaderboard.results import result_of
+from leaderboard.results import groups_of, result_of
 
 
 def ranked(*groups):
@@ -293,3 +293,31 @@ def test_no_results_give_no_ratings(make_row):
     row = make_row(0, {"a": 1})
     assert result_of(row) is None
     assert rate([row]).skills == {}
+
+
+def test_groups_are_those_that_have_met_directly_or_through_others():
+    dice = random.Random(3)
+    for _ in range(30):
+        entries = [f"e{number:02d}" for number in range(14)]
+        results = [tuple(((entry,),) for entry in dice.sample(entries, dice.choice((2, 2, 3)))) for _ in range(8)]
+        group = {entry: {entry} for result in results for ((entry,),) in result}
+        for result in results:
+            met = set().union(*(group[entry] for ((entry,),) in result))
+            group |= dict.fromkeys(met, met)
+        apart = {frozenset(found) for found in group.values()}
+        found = groups_of(results)
+        assert set(found) == apart
+        assert len(found) == len(apart)
+        assert [len(one) for one in found] == sorted((len(one) for one in found), reverse=True)
+
+
+def test_results_that_are_computed_in_parts_give_the_same_ratings(monkeypatch):
+    dice = random.Random(4)
+    entries = [f"e{number}" for number in range(9)]
+    results = Counter(tuple(((entry,),) for entry in dice.sample(entries, 4)) for _ in range(60))
+    whole = rate_results(results)
+    monkeypatch.setattr(official, "_AT_ONCE", 7)
+    parts = rate_results(results)
+    for entry in entries:
+        assert parts.skills[entry].mu == pytest.approx(whole.skills[entry].mu, abs=1e-9)
+        assert parts.skills[entry].sigma == pytest.approx(whole.skills[entry].sigma, abs=1e-9)
