@@ -31,6 +31,25 @@ Cert = Annotated[
 Key = Annotated[
     Path | None, typer.Option("--key", metavar="FILE", help="Private key of the certificate (PEM).", show_default=False)
 ]
+ExecutorKind = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="local|dask",
+        help="Play on this machine (local) or on the machines of a cluster (dask). Default: [executor] of the file, "
+        "else local.",
+        show_default=False,
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Scheduler of the cluster, such as tls://host:8786.",
+        show_default=False,
+    ),
+]
 SchedulerArgument = Annotated[
     str,
     typer.Argument(metavar="SCHEDULER", help="Address of the scheduler, such as tls://host:8786.", show_default=False),

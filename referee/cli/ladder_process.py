@@ -15,14 +15,17 @@ import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from leaderboard.indexer import Indexer
 from referee.cli.bot_pages import kit_folder
 from referee.cli.errors import ExitCode, explain
 from referee.cli.log import Log
+from referee.errors import UsageError
 from referee.event_loop import run_loop
 from referee.ladder.bots import Roster
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
+from referee.ladder.division import Tables
 from referee.ladder.intake import Intake, open_store
 from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
@@ -37,8 +40,15 @@ from referee.tournament.local import LocalExecutor
 from referee.tournament.progress import Reached
 from referee.tournament.sections import Processes
 
+if TYPE_CHECKING:
+    from referee.cluster.peers import Peer
+
 LOCK = "ladder.lock"
 """In the data folder: held by the runner and by its workers."""
+
+
+class LadderExecutor(Tables, Executor, Protocol):
+    """Plays the matches of all divisions."""
 
 
 class DivisionLog:
@@ -65,11 +75,14 @@ class DivisionLog:
         self._note(f"{self._name}: {sentence}")
 
 
-def arguments_for(file: Path | None, data: Path, house_bots: Path | None) -> list[str]:
-    """The words by which this process finds the ladder that `ladder_of` finds."""
+def arguments_for(file: Path | None, data: Path, house_bots: Path | None, peer: "Peer | None" = None) -> list[str]:
+    """The words by which this process finds the ladder that `ladder_of` finds, and the cluster at `peer`."""
+    words = [] if peer is None else ["--scheduler", peer.address]
+    if peer is not None and (given := peer.certificates) is not None:
+        words += ["--ca", str(given.ca), "--cert", str(given.cert), "--key", str(given.key)]
     if file is not None:
-        return ["--file", str(file)]
-    return ["--data", str(data), *(["--house-bots", str(house_bots)] if house_bots else [])]
+        return [*words, "--file", str(file)]
+    return [*words, "--data", str(data), *(["--house-bots", str(house_bots)] if house_bots else [])]
 
 
 def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderConfig:
@@ -77,8 +90,18 @@ def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderC
     return load_ladder(file) if file is not None else default_ladder(data, house_bots)
 
 
-def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None]) -> None:
-    """Play until a signal, or until `ended`, which waits, returns. TournamentError."""
+def check_network(config: LadderConfig, peer: "Peer") -> None:
+    """UsageError if bots that may use the network would play beside connections that are not encrypted."""
+    if not peer.is_encrypted and (open_ := next((one for one in config.divisions if "network" in one.admits), None)):
+        what = f"bots of {open_.name} may use the network, and could give orders to {peer.address}"
+        raise UsageError(f"{what}, which has no certificates", "give --ca, --cert and --key, or admit no such bots")
+
+
+def play_ladder(
+    config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None], peer: "Peer | None" = None
+) -> None:
+    """Play until a signal, or until `ended`, which waits, returns; on the cluster at `peer`, if there is one.
+    TournamentError."""
     logs: list[DivisionLog] = []
 
     def observer(folder: RunFolder) -> DivisionLog:
@@ -93,7 +116,7 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
         profile, guests = profile_of(config, probe()), guests_of(config)
         loader = Loader(config, profile, house)
         end_if_asked(config, store, note)
-        executor = LocalExecutor(
+        local = LocalExecutor(
             [],
             divisions,
             workers=config.workers,
@@ -105,7 +128,20 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
             guests=guests,
             most_memory_mib=memory_of(config),
         )
-        remote = RemoteBots(config, store, executor, guests, opponent, profile, note=note) if guests else None
+        executor: LadderExecutor = local
+        if peer is not None:
+            from referee.cluster.executor import DaskExecutor
+
+            check_network(config, peer)
+            executor = DaskExecutor(
+                peer,
+                divisions,
+                local=local if guests else None,
+                same_machine=config.executor.same_machine,
+                note=note,
+                ladder=True,
+            )
+        remote = RemoteBots(config, store, local, guests, opponent, profile, note=note) if guests else None
         intake = Intake(config, store, opponent, note=note, unbuilt=loader.unbuilt, remote=remote)
         roster: Roster = remote or store
         runner = LadderRunner(
@@ -166,12 +202,20 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--file", type=Path)
     parser.add_argument("--data", type=Path, default=Path("ladder"))
     parser.add_argument("--house-bots", type=Path)
+    parser.add_argument("--scheduler")
+    for name in ("--ca", "--cert", "--key"):
+        parser.add_argument(name, type=Path)
     given = parser.parse_args(words)
     log = Log("runner", "text")
     try:
         config = ladder_of(given.file, given.data, given.house_bots)
         log = Log("runner", config.server.log)
-        play_ladder(config, log, _wait_for_end)
+        peer = None
+        if given.scheduler is not None:
+            from referee.cluster.peers import check_peer
+
+            peer = check_peer(given.scheduler, given.ca, given.cert, given.key)
+        play_ladder(config, log, _wait_for_end, peer)
     except Exception as error:
         explained = explain(error)
         log(f"{explained.what}; {explained.next_step}", "error")

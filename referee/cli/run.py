@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.arguments import OUT, Out, Secret, Workers
-from referee.cli.cluster import Ca, Cert, Key, scheduler_of
+from referee.cli.cluster import Ca, Cert, ExecutorKind, Key, Scheduler, scheduler_of
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -19,19 +19,8 @@ def run(
         typer.Argument(metavar="FILE", help="Tournament file, such as tournaments/first.toml.", show_default=False),
     ],
     workers: Workers = None,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="local|dask",
-            help="Play on this machine (local) or on the machines of a cluster (dask). Default: [executor] of the "
-            "file, else local.",
-            show_default=False,
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Scheduler of the cluster, such as tls://host:8786.", show_default=False),
-    ] = None,
+    executor: ExecutorKind = None,
+    scheduler: Scheduler = None,
     ca: Ca = None,
     cert: Cert = None,
     key: Key = None,

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 from urllib.parse import quote
 
 from leaderboard.web.hand_ins import Alarm, Worker
@@ -18,6 +18,9 @@ from referee.ladder.config import LadderConfig
 from referee.ladder.runner import HouseBots, read_status
 from referee.process.entry import EntryError, ManifestError
 from referee.process.manifest import BotNameError
+
+if TYPE_CHECKING:
+    from referee.cluster.peers import Peer
 
 STOP_S = 30.0
 """What the process gets to end, beside what its matches get."""
@@ -70,9 +73,18 @@ _LOOK = "see what the command 'crosstown serve' printed, and workers.log in the 
 class RunnerProcess:
     """A context manager. While it is open the process runs; SIGTERM to this one then ends it as Ctrl-C does."""
 
-    def __init__(self, file: Path | None, data: Path, house_bots: Path | None, log: Log, drain_s: float) -> None:
-        """`drain_s`: what the matches in play get to finish when it ends."""
-        words = arguments_for(file, data, house_bots)
+    def __init__(
+        self,
+        file: Path | None,
+        data: Path,
+        house_bots: Path | None,
+        log: Log,
+        drain_s: float,
+        peer: "Peer | None" = None,
+    ) -> None:
+        """`drain_s`: what the matches in play get to finish when it ends. `peer`: the scheduler of the cluster to play
+        on."""
+        words = arguments_for(file, data, house_bots, peer)
         self._command = [sys.executable, "-m", "referee.cli.ladder_process", *words]
         self._log = log
         self._stop_s = drain_s + STOP_S

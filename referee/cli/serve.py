@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from referee.cli.arguments import HostNames
+from referee.cli.cluster import Ca, Cert, ExecutorKind, Key, Scheduler, scheduler_of
 
 
 def serve(
@@ -32,6 +33,11 @@ def serve(
         ),
     ] = None,
     names: HostNames = None,
+    executor: ExecutorKind = None,
+    scheduler: Scheduler = None,
+    ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
 ) -> None:
     """Run a ladder: authors hand in bots in a browser or by command, and matches go on while there is something to
     learn. Ctrl-C ends the command; enter it again, and the ladder continues.
@@ -44,7 +50,7 @@ def serve(
     from leaderboard.web.app import make_app
     from leaderboard.web.limits import WebLimits
     from referee.cli.building import build_missing
-    from referee.cli.ladder_process import ladder_of
+    from referee.cli.ladder_process import check_network, ladder_of
     from referee.cli.listening import address_of, check_names, listen_on, serve_pages, web_tls
     from referee.cli.log import Log
     from referee.cli.runner_process import RunnerProcess, check_house_bots, state_of, waits_in
@@ -58,6 +64,9 @@ def serve(
     house = next(iter(own_bots()), None)
     data = Path("ladder")
     config = ladder_of(file, data, house)
+    peer = scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+    if peer is not None:
+        check_network(config, peer)
     server = config.server
     tls = web_tls(server.certificate, server.key) if server.certificate and server.key else None
     log = Log("server", server.log)
@@ -87,5 +96,5 @@ def serve(
         pages = make_app(runs, hide_live=True, hand_ins=hand_ins, monitor=monitor, names=known, limits=limits)
         code = store.accounts.organiser_link()
         link = [f"To become its organiser, open this once: {address}join?code={code}"] if code else []
-        stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s))
+        stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s, peer))
         serve_pages(pages, limits, listening, address, *link, proxies=server.proxies, tls=tls, log=log)

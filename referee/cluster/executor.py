@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import dask
 from distributed import Client
@@ -25,15 +25,16 @@ from referee.cluster.orders import TOPIC, Answer, Order
 from referee.cluster.peers import Peer
 from referee.cluster.serving import check_versions
 from referee.cluster.settings import CONFIG, security_of
-from referee.errors import PlatformError, UsageError
-from referee.match.result import MatchResult
+from referee.errors import ExpectedError, PlatformError, UsageError
+from referee.match.result import Fault, MatchResult
+from referee.process.entry import load_stored
 from referee.process.store import store_folder
 from referee.record.reasons import EndReason
 from referee.record.store import live_path
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
 from referee.tournament.executor import Executor, MatchLost
-from referee.tournament.messages import BotSetup
+from referee.tournament.messages import BotSetup, Meeting
 
 LOOK_S = 1.0
 """How often the list of machines is read, where no event says that it has changed."""
@@ -120,12 +121,31 @@ class _NotThereError(Exception):
     """This machine cannot play the match, another one may."""
 
 
+class _NowhereError(Exception):
+    """No machine can build or start the bot of this seat."""
+
+    def __init__(self, seat: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.seat = seat
+
+
+class Beside(Executor, Protocol):
+    """The executor of this machine."""
+
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult: ...
+
+
 class DaskExecutor:
     """The machines that workers of `crosstown cluster worker` offer through the scheduler at `peer`.
 
     `bots` by entry id are those of the run. Matches of entries in `beside` are played by the executor `local`, on this
     machine. Bots in `strict` are only played where the sandbox works. `blocks` says on which class of machines, or with
     `same_machine` on which machine, blocks were begun.
+
+    With `ladder` each match comes with a meeting, which has its bots and its folder. The executor `local` plays matches
+    with a remote bot. Bots with a strict sandbox are only played where it works. A match that no machine can play does
+    not end the ladder: it waits for a machine. If a bot cannot be built anywhere, the match is void, since it did not
+    start.
     """
 
     def __init__(
@@ -134,12 +154,13 @@ class DaskExecutor:
         records: Path,
         *,
         bots: Mapping[str, BotSetup] | None = None,
-        local: Executor | None = None,
+        local: Beside | None = None,
         beside: Collection[str] = (),
         strict: Collection[str] = (),
         same_machine: bool = False,
         blocks: Mapping[int, str] | None = None,
         note: Callable[[str], None] = lambda _: None,
+        ladder: bool = False,
     ) -> None:
         self._peer = peer
         self._records = records
@@ -148,7 +169,9 @@ class DaskExecutor:
         self._beside = frozenset(beside)
         self._strict = frozenset(strict)
         self._same_machine = same_machine
-        self._places = dict(blocks or {})
+        self._places = {(records, block): place for block, place in (blocks or {}).items()}
+        self._ladder = ladder
+        self._waits_for = ""
         self._note = note
         self._client: Client | None = None
         self._scheduler_id = ""
@@ -176,19 +199,24 @@ class DaskExecutor:
             return self._local.has_room(spec, [other for other in playing if self._is_beside(other)])
         if not playing:
             return True  # it waits for a machine, and all others with it
-        place = self._places.get(spec.block)
+        place = self._places.get((self._records, spec.block))
         return any(
             machine.free and (place is None or place == self._place_of(machine)) for machine in self._machines.values()
         )
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        if self._local is not None and self._is_beside(spec):
-            return await self._local.play(spec, cap_s)
-        bots = tuple(self._bots[seat.entry_id] for seat in spec.seats)
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+        """`meeting`: the match is of a ladder, and these are its bots by seat."""
+        if self._local is not None and (self._is_beside(spec) or (meeting and any(bot.remote for bot in meeting.bots))):
+            return await self._local.play(spec, cap_s, meeting)
+        if meeting is None:
+            meeting = Meeting(self._records, tuple(self._bots[seat.entry_id] for seat in spec.seats))
         while True:
-            machine = await self._seat(spec, bots)
             try:
-                return await self._play_on(machine, spec, cap_s, bots)
+                machine = await self._seat(spec, meeting)
+            except _NowhereError as error:
+                return _not_started(spec, error.seat, str(error))
+            try:
+                return await self._play_on(machine, spec, cap_s, meeting)
             except _NotThereError:
                 continue
             finally:
@@ -234,32 +262,33 @@ class DaskExecutor:
     def _is_beside(self, spec: MatchSpec) -> bool:
         return any(seat.entry_id in self._beside for seat in spec.seats)
 
-    async def _seat(self, spec: MatchSpec, bots: tuple[BotSetup, ...]) -> Machine:
-        """The machine for a match, on which a slot is taken for it. Waits until there is one. PlatformError if no
-        connected machine can play it."""
+    async def _seat(self, spec: MatchSpec, meeting: Meeting) -> Machine:
+        """The machine for a match, on which a slot is taken for it. Waits until there is one. If no connected machine
+        can play it: _NowhereError in a ladder, for a bot that cannot be built; PlatformError in a run."""
         while True:
             if self._killed:
                 raise MatchLost("the run was ended")
             self._changed.clear()
-            if (machine := self._choose(spec, bots)) is not None:
+            if (machine := self._choose(spec, meeting.bots, meeting.records)) is not None:
                 machine.playing += 1
                 return machine
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self._changed.wait()
 
-    def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...]) -> Machine | None:
+    def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...], records: Path | None = None) -> Machine | None:
+        block = records or self._records, spec.block
         able = [machine for machine in self._machines.values() if self._is_able(machine, bots)]
         if self._machines and not able:
             self._explain(bots)
-        place = self._places.get(spec.block)
+        place = self._places.get(block)
         if place is not None:
             there = [machine for machine in able if self._place_of(machine) == place]
             if there or not self._may_move(place, able):
                 able = there
             else:
                 self._note(f"block {spec.block} goes on elsewhere: no machine of {place} is there, or can play it")
-                del self._places[spec.block]
+                del self._places[block]
         # A match that was lost on a machine is not played there again while another one may have it.
         able = [machine for machine in able if spec.match_id not in machine.history.faults] or able
         free = [machine for machine in able if machine.free]
@@ -267,7 +296,7 @@ class DaskExecutor:
             return None
         best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
         if self._same_machine or len({machine.facts.kind for machine in self._machines.values()}) > 1:
-            self._places.setdefault(spec.block, self._place_of(best))
+            self._places.setdefault(block, self._place_of(best))
             if len(self._places) > MOST_BLOCKS:
                 del self._places[next(iter(self._places))]
         return best
@@ -276,31 +305,43 @@ class DaskExecutor:
         if machine.history.drained:
             return False
         weak = machine.facts.sandbox != "strict"
-        return not any(bot.content in machine.history.unable or (weak and bot.entry_id in self._strict) for bot in bots)
+        return not any(bot.content in machine.history.unable or (weak and self._is_strict(bot)) for bot in bots)
+
+    def _is_strict(self, bot: BotSetup) -> bool:
+        return bot.sandbox.profile == "strict" if self._ladder else bot.entry_id in self._strict
 
     def _explain(self, bots: Iterable[BotSetup]) -> None:
-        """PlatformError if waiting is of no use: machines are there, and none of them can play these bots."""
+        """PlatformError, in a ladder _NowhereError, if waiting is of no use: machines are there, and none can play
+        these bots."""
         machines = list(self._machines.values())
         drained = [f"{one.name}: {one.history.drained}" for one in machines if one.history.drained]
         if len(drained) == len(machines):
-            raise PlatformError(f"no machine is left: {'; '.join(drained)}", "repair a machine, and start it again")
+            self._wait_or_end(f"no machine is left: {'; '.join(drained)}", "repair a machine, and start it again")
+            return
         working = [one for one in machines if not one.history.drained]
-        for bot in bots:
+        for seat, bot in enumerate(bots):
             why = [
                 f"on {one.name}: {one.history.unable[bot.content]}"
                 for one in working
                 if bot.content in one.history.unable
             ]
             if len(why) == len(working):
-                raise PlatformError(
-                    f"the bot '{bot.name}' cannot play on any machine; {'; '.join(why[:3])}",
-                    "install what it needs on a machine, and start that again",
-                )
-            if bot.entry_id in self._strict and all(one.facts.sandbox != "strict" for one in working):
-                raise PlatformError(
-                    f"the bot '{bot.name}' is to play in the sandbox, which works on no machine",
-                    "see what is missing with: crosstown doctor, on a machine",
-                )
+                what = f"the bot '{bot.name}' cannot play on any machine; {'; '.join(why[:3])}"
+                if self._ladder:
+                    raise _NowhereError(seat, what)
+                raise PlatformError(what, "install what it needs on a machine, and start that again")
+            if self._is_strict(bot) and all(one.facts.sandbox != "strict" for one in working):
+                what = f"the bot '{bot.name}' is to play in the sandbox, which works on no machine"
+                self._wait_or_end(what, "see what is missing with: crosstown doctor, on a machine")
+                return
+
+    def _wait_or_end(self, what: str, step: str) -> None:
+        """In a ladder say once that matches wait; in a run PlatformError."""
+        if not self._ladder:
+            raise PlatformError(what, step)
+        if what != self._waits_for:
+            self._waits_for = what
+            self._note(f"matches wait: {what}; {step}")
 
     def _place_of(self, machine: Machine) -> str:
         return machine.name if self._same_machine else machine.facts.kind
@@ -314,15 +355,14 @@ class DaskExecutor:
 
     # One attempt
 
-    async def _play_on(
-        self, machine: Machine, spec: MatchSpec, cap_s: float, bots: tuple[BotSetup, ...]
-    ) -> MatchResult:
+    async def _play_on(self, machine: Machine, spec: MatchSpec, cap_s: float, meeting: Meeting) -> MatchResult:
+        bots = meeting.bots
         follow = sum(attempt.live is not None for attempt in self._attempts.values()) < FOLLOWED
         lacking: list[str] = []
         for _ in range(MOST_BRINGS + 1):
             key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
             order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow)
-            answer = await self._ask(machine, order, cap_s)
+            answer = await self._ask(machine, order, meeting.records)
             if answer.kind != "lacks":
                 return self._judge(machine, spec, bots, answer)
             missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
@@ -333,9 +373,10 @@ class DaskExecutor:
         self._fault(machine, spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
 
-    async def _ask(self, machine: Machine, order: Order, cap_s: float) -> Answer:
+    async def _ask(self, machine: Machine, order: Order, records: Path) -> Answer:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""
-        live = live_path(self._records, order.spec.match_id) if order.follow else None
+        cap_s = order.cap_s
+        live = live_path(records, order.spec.match_id) if order.follow else None
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), cap_s, live)
         self._attempts[order.key] = attempt
         try:
@@ -406,7 +447,12 @@ class DaskExecutor:
             raise _NotThereError
 
     async def _send(self, machine: Machine, bot: BotSetup) -> tuple[str, str]:
-        archive = await asyncio.to_thread(pack, store_folder(), bot.content)
+        try:
+            archive = await asyncio.to_thread(_packed, bot)
+        except ExpectedError as error:
+            if not self._ladder:
+                raise
+            raise MatchLost(f"the sources of '{bot.name}' cannot be sent: {error}") from None
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future())
         key = f"crosstown-bot-{bot.content}-{secrets.token_hex(6)}"
         self._attempts[key] = attempt
@@ -580,7 +626,7 @@ class DaskExecutor:
             self._told = number, slots
             join = f"; each joins with: crosstown cluster worker {shlex.quote(self._peer.address)}"
             said = f"playing on {plural(number, 'machine')} with {plural(slots, 'slot')}"
-            self._note(said if number else f"no machine is there, and the run waits for one{join}")
+            self._note(said if number else f"no machine is there, and matches wait for one{join}")
 
     def _join(self, address: str, told: dict[str, Any]) -> None:
         busy = told.pop("busy", 0)
@@ -594,7 +640,10 @@ class DaskExecutor:
             self._refused.add(address)
             self._note(f"machine '{facts.name}' gets no matches: it has {difference}")
             return
+        if self._ladder:  # it goes on for months, in which machines are repaired and started again
+            self._histories[facts.name] = History()
         history = self._histories.setdefault(facts.name, History())
+        self._waits_for = ""
         self._machines[address] = Machine(address, facts, history, busy)
         self._missed_since.pop(facts.name, None)
         self._missed_since.pop(facts.kind, None)
@@ -660,6 +709,20 @@ def stands_out(history: History, others: Iterable[History]) -> str:
     if lag > LAG_SHARE and lag > TIMES_OTHERS * usual:
         return f"{lag:.0%} of the thinking time there was the machine's lag, {usual:.0%} on the other machines"
     return ""
+
+
+def _packed(bot: BotSetup) -> bytes:
+    """The archive of a bot, from the store or else from the folder that it was read from."""
+    entry = load_stored(bot.content, Path(bot.folder), bot.name, bot.options, elsewhere=True)
+    return pack(store_folder(), entry.content)
+
+
+def _not_started(spec: MatchSpec, seat: int, why: str) -> MatchResult:
+    """A match that was not begun, since a bot cannot be built or started."""
+    faults = tuple(
+        Fault(number, EndReason.START_FAILED, why) if number == seat else None for number in range(len(spec.seats))
+    )
+    return MatchResult(spec.match_id, "void", EndReason.START_FAILED, why, (), (), faults, (), 0, 0.0, "")
 
 
 async def _outcome(future: Any) -> tuple[Any, str]:

@@ -55,6 +55,10 @@ client_id = "crosstown"      # of the client that was registered there, with the
 secret_file = "school.secret"   # /sign-in/ID/back; file with its secret, from this file, for nobody else to read
 api = "https://api.github.com"  # for "github" alone; the default
 
+[executor]                   # play on the machines of a Dask cluster, as in a tournament file
+kind = "dask"                # default: "local"
+scheduler = "tls://host:8786"
+
 [clock]                      # this and the next four as in a tournament file, for all divisions
 [limits]
 [faults]
@@ -94,12 +98,14 @@ from referee.tournament.sections import (
     GAME_KEYS,
     BotConfig,
     BreakerConfig,
+    ExecutorConfig,
     GameConfig,
     RemoteConfig,
     SandboxConfig,
     check_clock,
     read_breaker,
     read_clock,
+    read_executor,
     read_faults,
     read_fresh,
     read_game,
@@ -131,6 +137,7 @@ _TABLES = (
     "breaker",
     "sandbox",
     "remote",
+    "executor",
     "divisions",
     "bots",
 )
@@ -271,6 +278,7 @@ class LadderConfig:
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteConfig | None = None
+    executor: ExecutorConfig = field(default_factory=ExecutorConfig)
     ponder: bool = True
     idle: int = IDLE_PROCESSES
     fresh: bool = False
@@ -330,6 +338,7 @@ def _read(file: TomlFile) -> LadderConfig:
         breaker=read_breaker(file),
         sandbox=read_sandbox(file),
         remote=remote,
+        executor=read_executor(file),
         ponder=read_ponder(file),
         idle=read_idle(file),
         fresh=read_fresh(file) is True,

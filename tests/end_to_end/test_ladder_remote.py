@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from referee.record import read_record
+from tests.cluster import Cluster
 from tests.end_to_end.serving import CROSSTOWN, RANDOM, Served, has_played, wait_for
 from tests.living import is_alive
 
@@ -241,3 +242,34 @@ def test_a_ladder_that_admits_no_remote_bots_says_so(serve: Callable[..., Served
     )
     assert done.returncode == 2
     assert "No division of this ladder admits remote bots" in done.stderr
+
+
+def test_a_ladder_plays_on_a_cluster_and_its_remote_bots_beside_the_door(
+    serve: Callable[..., Served], tmp_path: Path, new_workplace: Callable[[Path], Any]
+) -> None:
+    (tmp_path / "machines").mkdir()
+    cluster = Cluster(tmp_path / "machines", new_workplace)
+    try:
+        cluster.start_scheduler()
+        cluster.start_machine("east")
+        port = free_port()
+        executor = f'[executor]\nkind = "dask"\nscheduler = "{cluster.address}"\n'
+        served = serve("toy", remote(port) + executor, ADMITS)
+        served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+        served.run("submit", str(RANDOM), "--name", "sent", "--follow")
+        wait_for(lambda: has_played(served, "toy", "sent"), 60)
+        home = Home(served, write_bot(tmp_path / "mine"), port)
+        try:
+            home.connect()
+            wait_for(lambda: has_played(served, "toy", "mine"), 60)
+        finally:
+            home.end()
+        headers = [read_record(path).header for path in records_of(served)]
+        assert {bool(header.machine) for header in headers} == {True, False}
+        for header in headers:
+            is_remote = any(seat.sandbox == "remote" for seat in header.seats)
+            assert header.machine.get("name") == (None if is_remote else "east")
+    finally:
+        cluster.end()
+        for place in cluster.places.values():
+            place.end()

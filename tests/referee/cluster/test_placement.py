@@ -16,7 +16,7 @@ from referee.record import SeatStats
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.executor import MatchLost
-from referee.tournament.messages import BotSetup
+from referee.tournament.messages import BotSetup, Meeting
 
 ADA, BOB = (BotSetup("", name, {}, name.lower(), Sandbox("strict"), content=f"c-{name}") for name in ("Ada", "Bob"))
 BOTS = (ADA, BOB)
@@ -164,7 +164,7 @@ async def test_a_machine_that_never_has_the_bots_that_it_took_is_not_asked_witho
     made = cluster(facts("east"))
     brought = []
 
-    async def ask(machine, order, cap_s):
+    async def ask(machine, order, records):
         assert len(brought) < 50
         return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,))
 
@@ -247,3 +247,55 @@ def test_the_last_machine_is_not_drained_for_its_lag(cluster):
     for _ in range(30):
         judged(made, "east", Answer("k", "played", "east", result=slow, record=b"r"))
     assert not east.history.drained
+
+
+class Beside:
+    """The executor of the ladder's machine."""
+
+    slots = 1
+
+    def __init__(self):
+        self.played = []
+
+    async def play(self, match, cap_s, meeting=None):
+        self.played.append((match.match_id, meeting))
+        return result()
+
+
+async def test_a_match_with_a_remote_bot_of_a_ladder_is_played_on_the_ladders_machine(cluster, tmp_path):
+    beside = Beside()
+    made = cluster(facts("east"), ladder=True, local=beside)
+    guest = replace(BOB, remote="Bob", folder="", content="")
+    meeting = Meeting(tmp_path / "division", (ADA, guest))
+    await made.play(spec(1), 1.0, meeting)
+    assert beside.played == [("m1", meeting)]
+
+
+async def test_a_bot_that_cannot_be_built_anywhere_does_not_end_a_ladder(cluster, tmp_path):
+    made = cluster(facts("east"), facts("west"), ladder=True)
+    for machine in made.machines:
+        machine.history.unable[BOB.content] = "no compiler"
+    found = await made.play(spec(1), 1.0, Meeting(tmp_path, BOTS))
+    assert (found.status, found.reason, found.match_id) == ("void", EndReason.START_FAILED, "m1")
+    assert found.faults[0] is None
+    assert "no compiler" in found.faults[1].detail
+
+
+def test_matches_of_a_ladder_wait_for_a_machine_that_can_play_them(cluster, notes):
+    made = cluster(facts("east"), facts("weak", sandbox="plain"), ladder=True)
+    next(one for one in made.machines if one.name == "east").history.drained = "no space left"
+    assert chosen(made, spec()) is None
+    assert chosen(made, spec()) is None
+    waits = [note for note in notes if note.startswith("matches wait: ")]
+    assert len(waits) == 1
+    assert "'Ada' is to play in the sandbox, which works on no machine" in waits[0]
+    made._join("tcp://repaired", {**facts("east").to_values(), "busy": 0})
+    assert chosen(made, spec()) == "east"
+
+
+def test_blocks_of_two_divisions_are_apart(cluster, tmp_path):
+    made = cluster(facts("east", "slow", slots=3), facts("west", "fast", slots=2), ladder=True)
+    first = made._choose(spec(), BOTS, tmp_path / "one")
+    first.playing = first.facts.slots
+    assert made._choose(spec(), BOTS, tmp_path / "one") is None
+    assert made._choose(spec(), BOTS, tmp_path / "two") is not None
