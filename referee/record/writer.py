@@ -99,19 +99,21 @@ class RecordWriter:
         self._add(footer_body(footer))
         self.flush()
         try:
-            os.fsync(self._fd)
-        except OSError as error:
-            raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
+            return close_record(
+                self.path
+            )  # what is durable is the copy: to wait for this file, too, would be for nothing
+        except RecordError:
+            self._sync()
+            return self.path
         finally:
             self.abandon()
+
+    def _sync(self) -> None:
         try:
-            return close_record(self.path)
-        except RecordError:
-            try:
-                sync_folder(self.path.parent)
-            except OSError as error:
-                raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
-            return self.path
+            os.fsync(self._fd)
+            sync_folder(self.path.parent)
+        except OSError as error:
+            raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
 
     def abandon(self) -> None:
         """Let go of the file as it is: what was flushed stays, readable up to its last whole line."""

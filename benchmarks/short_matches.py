@@ -1,0 +1,235 @@
+"""Short matches: how many a second, and where the time of the machine goes.
+
+    python benchmarks/short_matches.py [--blocks 20] [--workers 2] [--games shibuya ...] [--bots python cpp]
+
+Two random bots play a tournament of `crosstown run` in strict sandboxes, in each game. From the first match on, the
+processes below the command are looked at ten times a second. Of the time of all cores the table has the share of
+
+    bots      the bots in their matches, as the records have it
+    starts    what the bots used besides: to start, until their first Hello, and to end; sandboxes and guardians, too
+    referee   the workers, which play the matches, and the runner
+    idle      nothing of it ran
+
+`start s` is the time from the command to the first match, before its bots are started; `hello s` is what the bots of
+the first match took until their Hello; `close ms` is the median time to close a record on the same disk, with what it
+waits for.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.pop(0)  # this folder, in which `referee` is another benchmark
+
+from referee.record import Record, RecordWriter, read_record
+from referee.record.format import Answer, Chance
+from referee.record.store import RecordStore
+
+ROOT = Path(__file__).resolve().parents[1]
+GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+BOTS = {"python": ROOT / "bots" / "python" / "random", "cpp": ROOT / "bots" / "cpp"}
+LOOKS_S = 0.1
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+FILE = """name = "short"
+game = "{game}"
+seed = 1
+blocks = {blocks}
+
+[sandbox]
+profile = "strict"
+
+[clock]
+first_move_s = 30.0
+move_s = 30.0
+"""
+
+BOT = """
+[[bots]]
+path = "{path}"
+name = "{name}"
+options = {{ {option} }}
+"""
+
+
+@dataclass
+class Watch:
+    """The processor seconds of the processes below a command, by what they are."""
+
+    root: int
+    used: dict[int, tuple[str, float]] = field(default_factory=dict)
+
+    def look(self) -> None:
+        parents: dict[int, int] = {}
+        seconds: dict[int, float] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    _, _, rest = (entry / "stat").read_text().rpartition(") ")
+                except OSError:
+                    continue
+                fields = rest.split()
+                parents[int(entry.name)] = int(fields[1])
+                seconds[int(entry.name)] = (int(fields[11]) + int(fields[12])) / _TICKS
+        for pid, taken in seconds.items():
+            if self._is_below(pid, parents):
+                kind = self.used[pid][0] if pid in self.used else kind_of(pid, self.root)
+                self.used[pid] = kind, taken
+
+    def _is_below(self, pid: int, parents: dict[int, int]) -> bool:
+        while pid not in (0, 1, self.root):
+            pid = parents.get(pid, 0)
+        return pid == self.root
+
+    def sums(self) -> dict[str, float]:
+        sums = {"referee": 0.0, "bots": 0.0}
+        for kind, taken in self.used.values():
+            sums[kind] += taken
+        return sums
+
+
+def kind_of(pid: int, root: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return "bots"
+    return "referee" if pid == root or b"referee.tournament.worker" in words else "bots"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One tournament."""
+
+    matches: int
+    decisions: int
+    elapsed_s: float
+    shares: dict[str, float]
+    start_s: float
+    hello_s: float
+    close_ms: float
+
+
+def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Result:
+    text = FILE.format(game=game, blocks=blocks)
+    option = "salt = {}" if bot.parent.name == "python" else 'player = "random"'
+    for number in range(2):
+        # Other bots of the same source: a copy each, for two entries must differ.
+        copy = folder / f"bot{number}"
+        if not copy.exists():
+            shutil.copytree(bot, copy, ignore=shutil.ignore_patterns("build", "__pycache__"))
+            manifest = copy / "bot.toml"
+            manifest.write_text(manifest.read_text().replace('version = "1"', f'version = "1.{number}"', 1))
+        text += BOT.format(path=copy, name=f"bot{number}", option=option.format(number))
+    (folder / "short.toml").write_text(text)
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    for number in range(2):
+        build = command("bots", "build", str(folder / f"bot{number}"))
+        subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    began_s = time.monotonic()
+    run = command("run", "short.toml", "--quiet", "--workers", str(workers))
+    process = subprocess.Popen(run, cwd=folder)
+    watch = Watch(process.pid)
+    matches = folder / "runs" / "short" / "matches"
+    while process.poll() is None and not any(matches.glob("*.jsonl*")):
+        time.sleep(0.005)
+    first_s = time.monotonic()
+    watch.look()
+    before = watch.sums()
+    while process.poll() is None:
+        time.sleep(LOOKS_S)
+        watch.look()
+    elapsed_s = time.monotonic() - first_s
+    if process.returncode:
+        sys.exit(f"{run} ended with {process.returncode}")
+    used = {kind: seconds - before[kind] for kind, seconds in watch.sums().items()}
+    records = [read_record(path) for path in RecordStore.of_run(folder / "runs" / "short").paths().values()]
+    playing_s = sum(map(bots_s, records))
+    whole_s = elapsed_s * (os.cpu_count() or 1)
+    shares = {
+        "bots": playing_s / whole_s,
+        "starts": max(0.0, used["bots"] - playing_s) / whole_s,
+        "referee": used["referee"] / whole_s,
+    }
+    shares["idle"] = 1 - sum(shares.values())
+    footers = [record.footer for record in records if record.footer is not None]
+    return Result(
+        len(records),
+        sum(footer.decisions for footer in footers),
+        elapsed_s,
+        shares,
+        first_s - began_s,
+        max(footers[0].startup_us, default=0) / 1e6,
+        close_ms(records[0], folder / "closing"),
+    )
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from referee.cli.main import main; main()", *words]
+
+
+def bots_s(record: Record) -> float:
+    """What the bots of a match used of the processor from its start to its end."""
+    stats = record.footer.seat_stats if record.footer is not None else ()
+    return sum(seat.cpu_us + seat.off_turn_cpu_us + seat.idle_cpu_us for seat in stats) / 1e6
+
+
+def close_ms(record: Record, folder: Path, times: int = 20) -> float:
+    def closings() -> Iterator[float]:
+        for _ in range(times):
+            shutil.rmtree(folder, ignore_errors=True)
+            writer = RecordWriter(folder, record.header)
+            for line in record.lines:
+                if isinstance(line, Answer):
+                    writer.answer(line)
+                elif isinstance(line, Chance):
+                    writer.chance(line.outcome)
+            assert record.footer is not None
+            began_s = time.perf_counter()
+            writer.close(record.footer)
+            yield 1000 * (time.perf_counter() - began_s)
+
+    return statistics.median(closings())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else "")
+    parser.add_argument("--blocks", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--games", nargs="+", choices=GAMES, default=GAMES)
+    parser.add_argument("--bots", nargs="+", choices=tuple(BOTS), default=tuple(BOTS))
+    parser.add_argument("--json", action="store_true")
+    wanted = parser.parse_args()
+    load, *_ = os.getloadavg()
+    print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}\n")
+    print("| game | bots | matches/s | decisions/s | bots | starts | referee | idle | start s | hello s | close ms |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    for language in wanted.bots:
+        if language == "cpp" and shutil.which("g++") is None:
+            print("C++ is left out: there is no g++ here.")
+            continue
+        with tempfile.TemporaryDirectory() as temporary:
+            for game in wanted.games:
+                found = play(Path(temporary), game, BOTS[language], wanted.blocks, wanted.workers)
+                shares = " | ".join(f"{found.shares[name]:.0%}" for name in ("bots", "starts", "referee", "idle"))
+                print(
+                    f"| {game} | {language} | {found.matches / found.elapsed_s:.1f} |"
+                    f" {found.decisions / found.elapsed_s:,.0f} | {shares} | {found.start_s:.2f} |"
+                    f" {found.hello_s:.2f} | {found.close_ms:.1f} |",
+                    flush=True,
+                )
+                if wanted.json:
+                    print(json.dumps({"game": game, "bots": language, **found.__dict__}))
+
+
+if __name__ == "__main__":
+    main()
