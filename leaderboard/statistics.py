@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist, median
+from typing import NamedTuple
 
 from leaderboard import times
 from leaderboard.ratings.official import INTERVAL_95, Official
@@ -109,22 +110,44 @@ class Statistics:
 def statistics(matches: Sequence[MatchRow]) -> Statistics:
     """Count everything. `matches` in any order."""
     ordered = sorted(matches, key=lambda match: (match.tournament, match.place, match.match_id))
-    sizes = Counter(block_of(match) for match in ordered)
+    numbers: dict[tuple[str, str, int], int] = {}
+    played = [_Played(m, numbers.setdefault(block_of(m), len(numbers)), _scores(m)) for m in ordered]
+    sizes = Counter(one.block for one in played)
     drawn = sum(len({seat.team for seat in match.seats if seat.rank == 1}) > 1 for match in ordered)
     seats: dict[int, _Blocked] = defaultdict(_Blocked)
-    for match in ordered:
-        for seat in match.seats:
-            seats[seat.seat].add(block_of(match), score_of(match, seat))
+    for one in played:
+        for seat, score in zip(one.match.seats, one.scores, strict=True):
+            seats[seat.seat].add(one.block, score)
     return Statistics(
         matches=len(ordered),
         blocks=len(sizes),
         whole_blocks=Counter(sizes.values())[max(sizes.values(), default=0)],
         draws=drawn / len(ordered) if ordered else None,
         seats={seat: blocked.score() for seat, blocked in sorted(seats.items())},
-        cross=_cross(ordered),
-        entries=_entries(ordered),
+        cross=_cross(played),
+        entries=_entries(played),
         reasons=dict(Counter(match.reason for match in ordered).most_common()),
     )
+
+
+class _Played(NamedTuple):
+    """A match, the number of its block, and the score of each seat."""
+
+    match: MatchRow
+    block: int
+    scores: Sequence[float]
+
+
+_BY_RANKS = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
+"""The scores of two, by whether the second ranks behind, beside or before the first."""
+
+
+def _scores(match: MatchRow) -> Sequence[float]:
+    seats = match.seats
+    if len(seats) == 2 and seats[0].team != seats[1].team:  # most matches by far
+        one, other = seats[0].rank, seats[1].rank
+        return _BY_RANKS[0 if one < other else 1 if one == other else 2]
+    return [score_of(match, seat) for seat in seats]
 
 
 def block_of(match: MatchRow) -> tuple[str, str, int]:
@@ -170,12 +193,15 @@ def residuals(matches: Iterable[MatchRow], official: Official, group: str = "day
 class _Blocked:
     """Scores, kept per block."""
 
-    sums: dict[tuple[str, str, int], list[float]] = field(default_factory=dict)
+    sums: dict[int, list[float]] = field(default_factory=dict)
 
-    def add(self, block: tuple[str, str, int], value: float) -> None:
-        total = self.sums.setdefault(block, [0.0, 0])
-        total[0] += value
-        total[1] += 1
+    def add(self, block: int, value: float) -> None:
+        total = self.sums.get(block)
+        if total is None:
+            self.sums[block] = [value, 1]
+        else:
+            total[0] += value
+            total[1] += 1
 
     def score(self) -> Score:
         """The mean over all matches; its error from the differences between blocks, each weighing what it has."""
@@ -189,11 +215,11 @@ class _Blocked:
         return Score(mean, max(math.sqrt(square * blocks / (blocks - 1)) / count, one_more), blocks)
 
 
-def _cross(ordered: Sequence[MatchRow]) -> dict[tuple[str, str], Versus]:
+def _cross(played: Sequence[_Played]) -> dict[tuple[str, str], Versus]:
     table: dict[tuple[str, str], Versus] = defaultdict(Versus)
     scores: dict[tuple[str, str], _Blocked] = defaultdict(_Blocked)
     margins: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for match in ordered:
+    for match, block, _ in played:
         for seat in match.seats:
             for other in match.seats:
                 pair = seat.entry_id, other.entry_id
@@ -207,7 +233,7 @@ def _cross(ordered: Sequence[MatchRow]) -> dict[tuple[str, str], Versus]:
                 else:
                     cell.lost += 1
                 value = 1.0 if seat.rank < other.rank else 0.5 if seat.rank == other.rank else 0.0
-                scores[pair].add(block_of(match), value)
+                scores[pair].add(block, value)
                 if seat.points is not None and other.points is not None:
                     margins[pair].append(seat.points - other.points)
     for pair, cell in table.items():
@@ -216,21 +242,26 @@ def _cross(ordered: Sequence[MatchRow]) -> dict[tuple[str, str], Versus]:
     return dict(table)
 
 
-def _entries(ordered: Sequence[MatchRow]) -> dict[str, EntryFacts]:
+def _entries(ordered: Sequence[_Played]) -> dict[str, EntryFacts]:
     played: Counter[str] = Counter()
     faults: dict[str, Counter[str]] = defaultdict(Counter)
-    moves: dict[str, Counter[int]] = defaultdict(Counter)
+    histograms: dict[str, Counter[str]] = defaultdict(Counter)
     seats: dict[str, dict[int, _Blocked]] = defaultdict(lambda: defaultdict(_Blocked))
     startups: dict[str, list[int]] = defaultdict(list)
-    for match in ordered:
+    for match, block, scores in ordered:
         played.update({seat.entry_id for seat in match.seats})
-        for seat in match.seats:
+        for seat, score in zip(match.seats, scores, strict=True):
             if seat.fault:
                 faults[seat.entry_id][seat.fault] += 1
             if seat.startup_us:
                 startups[seat.entry_id].append(seat.startup_us)
-            times.add(moves[seat.entry_id], seat.times)
-            seats[seat.entry_id][seat.seat].add(block_of(match), score_of(match, seat))
+            histograms[seat.entry_id][seat.times] += 1
+            seats[seat.entry_id][seat.seat].add(block, score)
+    moves: dict[str, Counter[int]] = {}
+    for entry, texts in histograms.items():
+        moves[entry] = Counter()
+        for text, number in texts.items():
+            times.add(moves[entry], text, number)
     return {
         entry: EntryFacts(
             entry_id=entry,

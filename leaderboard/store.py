@@ -376,7 +376,7 @@ def _match_values(row: MatchRow, sealer: Sealer) -> dict[str, Any]:
 
 def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes:
     """The same for equal values: version 0 does not depend on which texts are one object."""
-    return marshal.dumps((list(values), [list(seat) for seat in seats]), 0)
+    return marshal.dumps((tuple(values), tuple(map(tuple, seats))), 0)
 
 
 def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
@@ -393,14 +393,14 @@ def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | N
         for entry_id, name, version in connection.execute("SELECT entry_id, name, version FROM entries")
     }
     with no_collection():
-        seats: dict[str, list[SeatRow]] = {}
+        seats: dict[str, list[tuple[Any, ...]]] = {}
         for of_match, seat, entry_id, *rest in connection.execute(
             "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
             f" decisions, total_us, worst_us, cpu_us, times, startup_us, lag_us, worst_lag_us FROM seats {only}"
             " ORDER BY match_id, seat",
             wanted,
         ):
-            seats.setdefault(of_match, []).append(SeatRow(seat, entry_id, *who[entry_id], *rest))
+            seats.setdefault(of_match, []).append((seat, entry_id, *who[entry_id], *rest))
         rows: list[MatchRow] = []
         for *values, seal in connection.execute(
             f"SELECT {', '.join(_MATCH_COLUMNS)}, file_name, file_bytes, file_mtime_ns, seal FROM matches {only}"  # noqa: S608
@@ -409,7 +409,6 @@ def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | N
         ):
             *facts, name, size, mtime = values
             seated = seats.get(facts[0], [])
-            sealed = seal == sealer.seal_of(_sealed_part(values, list(map(_SEAT_FIELDS, seated))))
-            stamp = FileStamp(name, size, mtime) if sealed else NOT_SEALED
-            rows.append(MatchRow(*(*facts, stamp, tuple(seated))))
+            stamp = FileStamp(name, size, mtime) if seal == sealer.seal_of(_sealed_part(values, seated)) else NOT_SEALED
+            rows.append(MatchRow(*(*facts, stamp, tuple([SeatRow(*seat) for seat in seated]))))
         return rows

@@ -17,11 +17,11 @@ def histogram(times_us: Iterable[int]) -> str:
     return " ".join(f"{bucket}:{count}" for bucket, count in sorted(counts.items()))
 
 
-def add(total: Counter[int], text: str) -> None:
-    """Add what `histogram` made."""
+def add(total: Counter[int], text: str, number: int = 1) -> None:
+    """Add what `histogram` made, so many times."""
     for part in text.split():
         bucket, count = part.split(":")
-        total[int(bucket)] += int(count)
+        total[int(bucket)] += number * int(count)
 
 
 def percentile_ms(total: Mapping[int, int], percent: float) -> float | None:

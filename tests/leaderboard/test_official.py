@@ -321,3 +321,11 @@ def test_results_that_are_computed_in_parts_give_the_same_ratings(monkeypatch):
     for entry in entries:
         assert parts.skills[entry].mu == pytest.approx(whole.skills[entry].mu, abs=1e-9)
         assert parts.skills[entry].sigma == pytest.approx(whole.skills[entry].sigma, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 7, 256, 257, 601])
+def test_the_inverse_by_halves_is_the_inverse(size):
+    dice = np.random.default_rng(size)
+    root = dice.normal(size=(size, size))
+    matrix = root @ root.T / size + np.eye(size) / SIGMA**2
+    assert np.allclose(official.positive_inverse(matrix) @ matrix, np.eye(size), atol=1e-9)
