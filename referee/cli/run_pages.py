@@ -16,6 +16,7 @@ from leaderboard.indexer import Indexer
 from leaderboard.run_table import RunTable, run_table
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import CAPTION, Standing
+from leaderboard.stopping import StoppingRule, outlook_of
 from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
@@ -62,8 +63,12 @@ class Records(Protocol):
 class ProgressReport:
     """The runner's observer. Shows where the run stands, and hands on which records count and which no more."""
 
-    def __init__(self, title: str, records: Records, *, quiet: bool = False) -> None:
+    def __init__(
+        self, title: str, records: Records, *, quiet: bool = False, outlook: Callable[[], str] | None = None
+    ) -> None:
+        """`outlook` says how far the run is by a rule that may stop it."""
         self._title = title
+        self._outlook = outlook or (lambda: "")
         self._records = records
         self._quiet = quiet
         self._console = console(stderr=True)
@@ -146,11 +151,13 @@ class ProgressReport:
         if self._bar is not None:
             done = self._at.done + self._at.off
             number = _of(self._at, done)
-            self._bar.update(self._task, total=self._at.total, completed=done, number=number, pace=self.pace())
+            pace = "; ".join(part for part in (self.pace(), self._outlook()) if part)
+            self._bar.update(self._task, total=self._at.total, completed=done, number=number, pace=pace)
         elif time.monotonic() - self._said_s >= LINE_EVERY_S:
             self._said_s = time.monotonic()
             pace = f", {pace}" if (pace := self.pace()) else ""
-            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches{pace}")
+            outlook = f"; {outlook}" if (outlook := self._outlook()) else ""
+            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches{pace}{outlook}")
 
 
 def _of(at: Reached, number: int) -> str:
@@ -230,12 +237,16 @@ def play_tournament(
     sets = split_cores(workers, cores) if pin else ()
     if scheduler is None and (crowded := too_many_threads(first, workers, len(cores))):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
+    when = tournament.config.stop_when
+    rule = None if when is None else StoppingRule(when, [entry.name for entry in tournament.entries])
     played = play(
         first,
         folder,
         workers,
         again=with_joined,
         quiet=quiet or as_json,
+        decide=rule,
+        outlook=None if rule is None else rule.said,
         cores=sets,
         accept_weaker=accept_weaker,
         secret=secret,
@@ -258,6 +269,7 @@ def play(
     *,
     quiet: bool,
     decide: Decide | None = None,
+    outlook: Callable[[], str] | None = None,
     cores: Sequence[Sequence[int]] = (),
     accept_weaker: bool = False,
     secret: Path | None = None,
@@ -265,10 +277,10 @@ def play(
     scheduler: "Peer | None" = None,
     again: Callable[[], Tournament] | None = None,
 ) -> Played:
-    """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `secret`: a
-    file with the secrets of the luck. `scheduler`: of the cluster to play on, None for this machine. `again` loads the
-    tournament with the bots that have joined since; without it the run takes no orders while it is played. Raises
-    TournamentError."""
+    """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `outlook`
+    says how far that is. `secret`: a file with the secrets of the luck. `scheduler`: of the cluster to play on, None
+    for this machine. `again` loads the tournament with the bots that have joined since; without it the run takes no
+    orders while it is played. Raises TournamentError."""
     given = given_secrets(secret)
     hidden = [secret] if secret else []
     indexer = Indexer(folder)
@@ -305,7 +317,7 @@ def play(
         )
 
     fixed = "" if again is not None else "this run compares two bots"
-    with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet) as report:
+    with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet, outlook=outlook) as report:
         try:
             with Steering(folder, fixed=fixed) as steering:
                 summary = go_on(tournament, steering)
@@ -426,6 +438,8 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         notes.print(one_line(line), markup=False)
     if summary.decided:
         notes.print("the run was decided before its schedule ended", markup=False)
+    if tournament.config.stop_when is not None and (seen := outlook_of(Run(folder), load_index(folder).rows)):
+        notes.print(one_line(f"stop_when: {seen.sentence}"), markup=False)
     if summary.complete:
         return
     if summary.stopped:

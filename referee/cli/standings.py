@@ -100,13 +100,17 @@ def standings(
     Example: crosstown standings spring summer --anchor random=1000
     """
     from leaderboard.completeness import gaps_of, lost_words
+    from leaderboard.index import load_index
     from leaderboard.run_table import run_table
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
+    from leaderboard.stopping import outlook_of
     from referee.cli.find import find_run
     from referee.cli.match_pages import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
     from referee.cli.standings_pages import csv_columns, print_format_table
     from referee.errors import UsageError
+    from referee.schedule.stopping import rule_in_force
+    from referee.texts import one_line
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
@@ -144,6 +148,7 @@ def standings(
     extent = found.extent
     total = extent.most - made.annulled
     lost = gaps_of(found).lost if made.matches < total else 0
+    ahead = outlook_of(found, load_index(found.folder).rows) if rule_in_force(found.controls)[0] else None
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
     if as_json:
@@ -162,6 +167,7 @@ def standings(
                 "caption": made.caption,
                 "apart": apart(rows),
                 "settled": all(row.settled for row in rows),
+                "stop_when": None if ahead is None else ahead.to_dict(),
                 "placings": [dict(row) for row in made.format_table.rows],
                 "placings_final": made.format_table.final,
                 "placings_gap": made.format_table.gap,
@@ -189,6 +195,8 @@ def standings(
                 part for part in (caption + state + faults, made.caption, "" if live else unsettled(rows)) if part
             ),
         )
+        if ahead is not None:
+            print_text(one_line(f"stop_when: {ahead.sentence}"))
         print_format_table(made.format_table)
         print_failed_starts([(found.folder, start) for start in starts])
 

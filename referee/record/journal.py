@@ -10,6 +10,7 @@ They hold from a place in the schedule on, so that everything derived from them 
     annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
     reopened    match_id is played again: what was decided about it before was about another record
     decided     the run stopped here by its own statistics, or by its budget or precision
+    stopping    from here on the run may stop by the rule in `reason`, and by none if that is empty
     replaced    entry_id leaves for a newer version of the bot, once the blocks that it is in are played
     extended    the schedule has so many `blocks` or `rounds`, or is played to this `precision`
     paused      entry_id leaves for the time being, once the blocks that it is in are played
@@ -57,6 +58,7 @@ ControlKind: TypeAlias = Literal[
     "reopened",
     "decided",
     "extended",
+    "stopping",
     "replaced",
     "paused",
     "absent",
@@ -189,7 +191,8 @@ def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
     from; of several by which one entry left the last, and none that it was reinstated from; one that it returned
     from holds up to the place of that. What a rule has decided
     falls with a match before its place that was judged otherwise since, and with an entry that left before its place
-    and is back: the rule rested on it, and decides again when the run goes on."""
+    and is back: the rule rested on it, and decides again when the run goes on. So it does when another rule to stop by
+    came after it."""
     matches: dict[str, Control] = {}
     leaving: dict[str, Control] = {}
     ended: list[Control] = []
@@ -205,6 +208,8 @@ def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
             leaving[control.entry_id] = control
         elif control.kind == "decided":
             decided = control
+        elif control.kind == "stopping":
+            decided = None
         if control.match_id or control.kind == "reinstated":
             leaving = {entry: left for entry, left in leaving.items() if not _falls(left, control.place)}
             ended = [left for left in ended if not _falls(left, control.place)]

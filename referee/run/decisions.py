@@ -26,6 +26,7 @@ from referee.schedule.config import MOST_BLOCKS, make_field
 from referee.schedule.formats import comparison, knockout, stages
 from referee.schedule.formats.registry import get_format
 from referee.schedule.schedule import place_of
+from referee.schedule.stopping import rule_in_force
 
 _APART = "give each bot a folder of its own, apart from where runs are"
 
@@ -183,6 +184,10 @@ def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str
         if style.name == comparison.NAME:
             step = "enter 'crosstown compare' again with the same bots and more --blocks"
             raise UsageError("this run compares two bots", step)
+        if any(control.kind == "decided" for control in in_force(text.controls)):
+            when, _ = rule_in_force(text.controls)
+            step = "write another stop_when in the tournament file, or take it away, and run it again"
+            raise UsageError(f'this run has stopped by its rule, stop_when = "{when}"', step)
         now = {**style.lengths(make_field(begun)), **text.length}
         for name in more:
             if name not in now:

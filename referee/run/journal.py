@@ -67,7 +67,7 @@ _FORMATS = (1, 2)
 _STATES = (CREATED, "resumed", "stopped", "finished")
 """Events that say how far a run is."""
 
-_OPENING = ("added", "reinstated", "extended")
+_OPENING = ("added", "reinstated", "extended", "stopping")
 """Controls after which there is more to play; so it is where another choice is made for a bot that is out."""
 
 

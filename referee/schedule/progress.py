@@ -8,6 +8,7 @@ from referee.schedule.config import ScheduleConfig
 from referee.schedule.formats.api import BlockResult, Extent
 from referee.schedule.schedule import Schedule, matches_of
 from referee.schedule.spec import MatchSpec
+from referee.schedule.stopping import rule_in_force
 
 MatchState: TypeAlias = Literal["counts", "annulled", "off", "open"]
 """Of a match of the schedule: it has a record; it never counts; it has no record and a bot of it is out; it has none
@@ -96,6 +97,8 @@ def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Conta
     """
     controls = in_force(controls)
     whole = config.extent()
+    if rule_in_force(controls)[0] is not None:
+        whole = Extent(0, whole.most)
     for control in controls:
         if control.kind == "decided":
             whole = Extent(min(whole.least, control.place), min(whole.most, control.place))

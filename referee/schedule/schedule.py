@@ -329,7 +329,12 @@ class Schedule:
 
     def _result(self, block: _Open) -> BlockResult:
         scores = tuple(block.scores[place] for place in sorted(block.scores))
-        return BlockResult(block.number, block.place, block.block, scores)
+        present = tuple(
+            bot
+            for bot, entered in enumerate(self._entered)
+            if entered <= block.place and (bot not in self._absences or self._absence(bot, block.place) is None)
+        )
+        return BlockResult(block.number, block.place, block.block, scores, present)
 
     def _advance(self) -> bool:
         """Take the format one step on. False if it waits for results."""

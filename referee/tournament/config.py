@@ -10,6 +10,7 @@ data = "my_box.json"         # instead of the game's own tiles, map or cards
 ponder = false               # no bot runs while it is not asked anything; default: true
 fresh = true                 # a new process for each match; default: false, kept for the next one
 entries = "class.csv"        # more bots: a row for each, a column for each key of [[bots]], such as options.depth
+stop_when = "ranking 95 %"   # or "precision 30 Elo": stop when the table is so good; default: play all blocks
 on_bad_entry = "skip"        # a bot that cannot play is left out and reported; default: "refuse"
 idle = 4                     # processes of each worker that wait for their next match, at most; default: 16
 
@@ -71,6 +72,7 @@ from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
 from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faults, Limits
+from referee.schedule.stopping import StopWhen
 from referee.texts import plural
 from referee.tournament.bot_list import LeftOut, read_bots
 from referee.tournament.reading import TomlFile
@@ -101,6 +103,7 @@ from referee.tournament.sections import (
     read_remote,
     read_sandbox,
     read_settings,
+    read_stop_when,
 )
 
 __all__ = [
@@ -130,6 +133,7 @@ _KEYS = (
     "fresh",
     "entries",
     "on_bad_entry",
+    "stop_when",
 )
 _TABLES = (
     "clock",
@@ -175,6 +179,7 @@ class TournamentConfig:
     left_out: tuple[LeftOut, ...] = ()
     rating_anchors: Mapping[str, float] = field(default_factory=dict)
     """Ratings that are fixed, in Elo points by the bot's name."""
+    stop_when: StopWhen | None = None
 
     @property
     def game(self) -> str:
@@ -245,7 +250,7 @@ def _homes(style: Format) -> dict[str, str]:
     homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
     homes |= dict.fromkeys(("scheduler", "same_machine"), "in [executor]")
     homes["anchor"] = "in [ratings]"
-    tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry")
+    tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry", "stop_when")
     homes |= dict.fromkeys(tops, "at the top of the file")
     return homes
 
@@ -282,6 +287,7 @@ def load_config(path: Path) -> TournamentConfig:
         skip_bad=listed.skip,
         left_out=listed.left_out,
         rating_anchors=read_rating_anchors(file),
+        stop_when=read_stop_when(file, style),
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):

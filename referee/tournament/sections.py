@@ -37,6 +37,7 @@ from referee.schedule.spec import (
     Limits,
     SpecError,
 )
+from referee.schedule.stopping import EXAMPLES, StopWhen, parse_stop_when
 from referee.tournament.reading import TomlFile, dotted, show, suggest
 from referee.wire.public_address import Listen, check_public, parse_address
 
@@ -283,6 +284,22 @@ def _read_stages(file: TomlFile, style: Format) -> Mapping[str, Any]:
             file.fail(where, what, 'give one of them another: name = "..."')
         stages.append({**values, "settings": _settings(file, where, more, given)})
     return {"stages": stages, **seeding}
+
+
+def read_stop_when(file: TomlFile, style: Format) -> StopWhen | None:
+    """None where all is to be played. Raises ConfigError."""
+    text = file.text_at("stop_when", example=f'stop_when = "{EXAMPLES[0]}"')
+    if not text:
+        return None
+    try:
+        found = parse_stop_when(text)
+    except ValueError as error:
+        step = f'write, for instance, stop_when = "{EXAMPLES[0]}"'
+        file.fail(("stop_when",), f"'stop_when': {error}, not {show(text)}", step)
+    if style.has_table:
+        what = f"'stop_when': a {style.name} has a table of its own, which is complete only at its end"
+        file.fail(("stop_when",), what, "take stop_when away, or choose round-robin, gauntlet or league")
+    return found
 
 
 def _setting(file: TomlFile, where: Where, setting: Setting, value: Any) -> Any:

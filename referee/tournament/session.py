@@ -24,6 +24,7 @@ from referee.schedule.config import ScheduleConfig, digest
 from referee.schedule.formats.api import Extent
 from referee.schedule.schedule import Schedule
 from referee.schedule.seeds import MatchSeeds
+from referee.schedule.stopping import rule_in_force
 from referee.texts import one_line
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
@@ -104,6 +105,12 @@ def run_session(
                 text = read_journal(folder.journal)
             if tournament.rating_anchors != text.rating_anchors:
                 journal.append(RATINGS, anchor=tournament.rating_anchors)
+        when = tournament.config.stop_when
+        if when != rule_in_force(text.controls)[0]:
+            journal.control(Control("stopping", next_place(folder), by="file", reason=str(when or "")))
+            text = text if text.created is None else read_journal(folder.journal)
+        if when is not None and decide is not None:
+            decide = _from_place(decide, rule_in_force(text.controls)[1])
         if head_file is not None:
             journal.write_head_to(head_file)
         elif text.created is None:
@@ -154,6 +161,11 @@ def run_session(
         except PlatformError as error:
             observer.note(f"warning: {error}")
         return summary
+
+
+def _from_place(decide: Decide, since: int) -> Decide:
+    """The same rule, which may stop the run only from this place on: it has seen what came before."""
+    return lambda block: decide(block) and block.place >= since
 
 
 def open_progress(

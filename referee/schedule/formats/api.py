@@ -113,12 +113,14 @@ class MatchScore:
 
 @dataclass(frozen=True, slots=True)
 class BlockResult:
-    """A settled block: all its matches in schedule order. `place` is that of its first match."""
+    """A settled block: all its matches in schedule order. `place` is that of its first match; `present` are the bots
+    that were in the run there."""
 
     number: int
     place: int
     block: Block
     matches: tuple[MatchScore, ...]
+    present: tuple[int, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -53,6 +53,14 @@ SETTINGS = (
         maximum=10_000,
     ),
     Setting("bye", "number", None, "points of a bye; left out: 1 with two seats, 0.5 with more", minimum=0, maximum=1),
+    Setting(
+        "late",
+        "word",
+        "zero",
+        "points for each round that a bot missed because it joined later",
+        choices=("zero", "half", "average"),
+        later=True,
+    ),
     TIE_BREAK_SETTING,
     FORBIDDEN,
     FIXED,
@@ -75,6 +83,8 @@ class Table:
     """Whose bye in the round that goes on is worth how much: it counts when the round is over."""
     due_asked: frozenset[int] = frozenset()
     """Those of them who asked for it."""
+    entered: int = 0
+    """Bots that were there before the round."""
 
     def add(self, answer: RoundResults, blocks: int) -> None:
         """Count settled blocks, of which a round has `blocks` per table, and the byes of a round that is over."""
@@ -86,6 +96,18 @@ class Table:
             for bot, points in self.due.items():
                 self.scores.add_points(bot, points)
             self.due, self.due_asked = {}, frozenset()
+
+    def admit(self, answer: RoundResults, rounds: int, late: str) -> None:
+        """Bots that join after so many rounds get points for these, which add nothing to the tie-breaks."""
+        before = [bot for bot in answer.present if bot < self.entered]
+        if late == "average":
+            total = sum((self.scores.of(bot) for bot in before), Fraction())
+            points = total / len(before) if before else Fraction()
+        else:
+            points = Fraction(rounds, 2) if late == "half" else Fraction()
+        for bot in range(self.entered, answer.bots) if rounds else ():
+            self.scores.add_points(bot, points)
+        self.entered = answer.bots
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +132,7 @@ def _plan(field: Field) -> Plan:
     while True:
         answer = answered((yield Need()))
         table.add(answer, field.blocks)
+        table.admit(answer, number, field.settings.get("late") or "zero")
         variant = _variant(field, number, len(answer.present))
         if answer.over or variant is None or number >= answer.length.get("rounds", _rounds(field)):
             return _placings(table, range(answer.bots), tie_breaks)
