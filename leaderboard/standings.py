@@ -317,7 +317,7 @@ def make_table(
                 entry_id=entry_id,
                 mu=skill.mu if skill else None,
                 sigma=skill.sigma if skill else None,
-                conservative=skill.conservative if skill else None,
+                conservative=ratings.official.conservative(entry_id) if skill else None,
                 played=done.played,
                 won=done.won,
                 drawn=done.drawn,

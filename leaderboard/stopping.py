@@ -130,7 +130,7 @@ class StoppingRule:
         official = rate_results(results)
         if sum(not group.isdisjoint(present) for group in official.groups) > 1:
             return 0.0, None, "not all bots have met, directly or through others"
-        order = sorted(present, key=lambda entry: (-official.skills[entry].conservative, self._numbers[entry]))
+        order = sorted(present, key=lambda entry: (-official.conservative(entry), self._numbers[entry]))
         wanted = NormalDist().inv_cdf(self._when.value / 100)
         gaps = [(official.better(one, other), one, other) for one, other in pairwise(order)]
         if not gaps:

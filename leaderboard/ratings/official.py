@@ -56,7 +56,8 @@ class Official:
     """Skills by entry id, centred; `draw_probability` is that of two equal entries, 0 in a game without a tie.
 
     `covariance` has a row per entry in the order of `skills`. `settled` is False if the numbers moved to the end.
-    `groups` are those that have met: ratings of different groups cannot be compared.
+    `groups` are those that have met: ratings of different groups cannot be compared. `spreads` are the deviations
+    against the mean of the group, where there are anchors: the deviations of `skills` are against these.
     """
 
     skills: Mapping[str, Skill]
@@ -65,10 +66,17 @@ class Official:
     sweeps: int
     settled: bool
     groups: Sequence[frozenset[str]] = ()
+    spreads: Mapping[str, float] = field(default_factory=dict)
     _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_places", {entry: place for place, entry in enumerate(self.skills)})
+
+    def conservative(self, entry: str) -> float:
+        """mu - 3 sigma, what tables are ranked by. Also with anchors, sigma is against the mean of the group: that an
+        anchor is known exactly against itself says nothing of its rank."""
+        skill = self.skills[entry]
+        return skill.mu - 3 * self.spreads.get(entry, skill.sigma)
 
     def better(self, one: str, other: str) -> float:
         """The probability that `one` is stronger than `other`; 0.5 for an entry without a rated match."""
@@ -123,6 +131,11 @@ def rate_results(
         if change < tolerance:
             break
     groups = joined(groups_of(results), fixed)
+    spreads: dict[str, float] = {}
+    if fixed:
+        plain = centring_of(entries, groups)
+        against_mean = np.sqrt(np.maximum(np.diag(plain @ belief.covariance @ plain.T), 0.0))
+        spreads = dict(zip(entries, map(float, against_mean), strict=True))
     centring = centring_of(entries, groups, fixed)
     covariance = centring @ belief.covariance @ centring.T
     means = centring @ belief.mean
@@ -135,7 +148,7 @@ def rate_results(
         entry: Skill(MU + float(mean), float(deviation))
         for entry, mean, deviation in zip(entries, means, deviations, strict=True)
     }
-    return Official(skills, covariance, 2 * NormalDist().cdf(margin) - 1, belief.sweeps, settled, groups)
+    return Official(skills, covariance, 2 * NormalDist().cdf(margin) - 1, belief.sweeps, settled, groups, spreads)
 
 
 class PairSites:

@@ -44,6 +44,7 @@ def test_one_anchor_moves_the_scale_and_no_difference(seed, value):
         assert fixed.skills[entry].mu - 25.0 == pytest.approx(gap, abs=1e-5)
         assert fixed.skills[entry].sigma ** 2 == pytest.approx(plain._variance(entry, "b"), rel=1e-4)
         assert fixed.better(entry, "a") == pytest.approx(plain.better(entry, "a"), abs=1e-5)
+    assert sorted("abcde", key=fixed.conservative) == sorted("abcde", key=plain.conservative), "no rank changes"
     elo, moved = strengths(results), strengths(results, {"b": value})
     assert (moved["b"].mu, moved["b"].sigma) == (value, 0.0)
     for entry in "acde":

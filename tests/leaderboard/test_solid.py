@@ -39,8 +39,8 @@ def wrong_neighbours(bots: int, spread: float, percent: int, seed: int) -> tuple
     if blocks is None:
         return None
     (results,) = rule._results.values()
-    official = rate_results(results).skills
-    order = sorted(official, key=lambda entry: -official[entry].conservative)
+    official = rate_results(results)
+    order = sorted(official.skills, key=official.conservative, reverse=True)
     ranked = [skills[int(entry[1:])] for entry in order]
     return sum(one < other for one, other in pairwise(ranked)), bots - 1, blocks
 
