@@ -47,7 +47,7 @@ def wrong_neighbours(bots: int, spread: float, percent: int, seed: int) -> tuple
 
 @pytest.mark.parametrize(
     ("bots", "spread", "fields"),
-    [(2, 100.0, 20), (4, 200.0, 6), pytest.param(4, 200.0, 300, marks=pytest.mark.long)],
+    [(2, 100.0, 20), (4, 200.0, 4), pytest.param(4, 200.0, 300, marks=pytest.mark.long)],
 )
 def test_few_neighbours_are_in_the_wrong_order_when_the_ranking_is_called_solid(bots, spread, fields):
     found = [wrong_neighbours(bots, spread, 95, seed) for seed in range(fields)]
