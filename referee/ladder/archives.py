@@ -4,6 +4,7 @@ Nothing is written outside of a new folder. Every limit is checked while an arch
 states are not trusted. Links are made last, after all writing.
 """
 
+import errno
 import gzip
 import io
 import os
@@ -182,6 +183,11 @@ class _Tree:
             (self._root / path).symlink_to(target)
         root = self._root.resolve()
         for path, target in self._links.items():
+            try:
+                (self._root / path).stat()  # the system follows no long chain of links, and so do not we
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    _fail(path, f"links to {_shown(target)}, and that to another link, too often", "copy the file in")
             real = Path(os.path.realpath(self._root / path))
             if not real.is_relative_to(root):
                 _fail(path, f"links to {_shown(target)}, which leads out of the archive", "copy the file in")

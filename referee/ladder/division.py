@@ -114,6 +114,10 @@ class _OpenBlock:
     left: int
     first: int
     shares: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    not_lost: dict[str, list[str]] = field(default_factory=dict)
+    """By entry id, the matches that count in which it was not behind all others."""
+    left_by: set[str] = field(default_factory=set)
+    """Remote bots that have left it in the middle."""
 
 
 class Division:
@@ -168,6 +172,8 @@ class Division:
         self._approvals: dict[str, list[tuple[int, bool]]] = {}
         self._met: dict[str, Counter[str]] = {}
         """By name of a bot: its blocks against each owner; all of them under ''."""
+        self._unfair: list[tuple[str, str]] = []
+        """Matches that a remote bot did not lose, of blocks that it has left, and its name: they are to be annulled."""
         self._bars: dict[str, tuple[str, ...]] = {}
         """By name of a bot: the owners that it has met in too large a share of its blocks."""
 
@@ -358,7 +364,7 @@ class Division:
                 self._approve(member, approved=bot.approved)
             if bot.away:
                 if member is not None and not member.out:
-                    self._leave(member, "absent", "it is not connected")
+                    self._go(member, "it is not connected")
             elif member is None:
                 self._join(bot, loaded)
                 self._approve(self._members[loaded.bot_id], approved=bot.approved)
@@ -368,13 +374,12 @@ class Division:
                 kept_out.append((bot.name, member.reason))
             for other in self._members.values():
                 if other.bot.name == bot.name and other.entry_id != loaded.bot_id and not other.out:
-                    kind: ControlKind = "absent" if other.bot.remote else "replaced"
-                    self._leave(other, kind, f"version {bot.version} plays in its place")
+                    reason = f"version {bot.version} plays in its place"
+                    self._go(other, reason) if other.bot.remote else self._leave(other, "replaced", reason)
         for member in self._members.values():
             if not member.out and member.entry_id not in wanted:
-                # A remote bot may not be there for the rest of its blocks, and nothing is to wait for it.
-                kind = "absent" if member.bot.remote else "paused"
-                self._leave(member, kind, "it is not active in the ladder")
+                reason = "it is not active in the ladder"
+                self._go(member, reason) if member.bot.remote else self._leave(member, "paused", reason)
         return kept_out
 
     def _join(self, bot: LadderBot, loaded: Loaded) -> None:
@@ -425,6 +430,24 @@ class Division:
         self.progress.breaker.returned(member.entry_id, control.place)
         member.bot, member.out, member.reason = bot, "", ""
         self.beliefs.joined(member.entry_id, bot.name)
+
+    def _go(self, member: Member, reason: str) -> None:
+        """A remote bot may not be there for the rest of its blocks, and nothing waits for it. Of a block that it leaves
+        in the middle only those matches count that it lost: else it could play from the seats that it likes."""
+        in_play = Counter(self._block_of.get(spec.place) for spec in self.playing.values())
+        for number, block in self._open.items():
+            if member.entry_id in block.group and block.left > in_play[number]:
+                block.left_by.add(member.entry_id)
+                self._unfair += [(match_id, member.bot.name) for match_id in block.not_lost.pop(member.entry_id, ())]
+        self._leave(member, "absent", reason)
+        self._annul_unfair()
+
+    def _annul_unfair(self) -> None:
+        for match_id, name in self._unfair:
+            self.annul(
+                match_id, by="rule", reason=f"'{name}' left in the middle of the block and had not lost this one"
+            )
+        self._unfair.clear()
 
     def _leave(self, member: Member, kind: ControlKind, reason: str) -> None:
         control = Control(
@@ -522,6 +545,7 @@ class Division:
         before = [spec.match_id for spec in self.playing.values()]
         self.runner.judge_finished(self.playing)
         there = {spec.match_id for spec in self.playing.values()}
+        self._annul_unfair()
         now_s = self._time_s()
         for match_id in before:
             if match_id not in there:
@@ -632,6 +656,13 @@ class Division:
         entries = [seat.entry_id for seat in spec.seats]
         if number is not None:
             block = self._open[number]
+            for one, rank in zip(entries, judged.ranking, strict=True):
+                if rank == max(judged.ranking) != min(judged.ranking):
+                    continue
+                if one in block.left_by:
+                    self._unfair.append((spec.match_id, self._members[one].bot.name))
+                else:
+                    block.not_lost.setdefault(one, []).append(spec.match_id)
             for seat, one in enumerate(entries):
                 if self._is_placed(one):
                     continue

@@ -306,8 +306,8 @@ class LadderStore:
     def has_connected(self, name: str, label: str, games: Sequence[str]) -> None:
         """A remote bot has said in Hello that it is this version. A version that is not known is a new one; one that
         has qualified plays again, unless its owner has retired it; one that was rejected is tried again if the bot was
-        connected anew since. What has to be tried is a hand-in. TOO_MANY if the owner may
-        hand in nothing more today."""
+        connected anew since. What has to be tried is a hand-in, and so is a change to another version that has
+        qualified. TOO_MANY if the owner may hand in nothing more today."""
 
         def put(db: Database) -> None:
             bot = self._bot_row(db, name)
@@ -318,20 +318,25 @@ class LadderStore:
                 or (known["status"] in ("active", "inactive") and known["games"] != wanted)
                 or (known["status"] == "rejected" and self._is_connected_anew(db, bot["id"], known["id"]))
             ):
-                sent = find(db, f"{_SENT} ?", self._database.before(1), bot["owner_id"])
-                if sent is not None and sent["number"] >= self.hand_ins_per_day:
-                    raise HandInRefused(
-                        Refusal.TOO_MANY,
-                        f"its owner has handed in {self.hand_ins_per_day} times within a day, and no more is allowed",
-                        "connect it again tomorrow",
-                    )
-                self._note_sent(db, bot["owner_id"])
+                self._note_connected(db, bot["owner_id"])
                 self._version_for(db, bot["id"], content, games, label, "")
                 self._displace(db, bot["id"], content)
-            elif known["status"] == "inactive":
+            elif known["status"] == "inactive":  # the lines in the journals that it costs are bounded as well
+                self._note_connected(db, bot["owner_id"])
                 self._choose(db, bot["id"], known["id"])
 
         self._database.write(put)
+
+    def _note_connected(self, db: Database, owner_id: int) -> None:
+        """A remote bot has come as another version, which is one of the hand-ins of its owner. TOO_MANY."""
+        sent = find(db, f"{_SENT} ?", self._database.before(1), owner_id)
+        if sent is not None and sent["number"] >= self.hand_ins_per_day:
+            raise HandInRefused(
+                Refusal.TOO_MANY,
+                f"its owner has handed in {self.hand_ins_per_day} times within a day, and no more is allowed",
+                "connect it again tomorrow",
+            )
+        self._note_sent(db, owner_id)
 
     def _is_connected_anew(self, db: Database, bot_id: int, version_id: int) -> bool:
         """Whether the bot's token was made after this version was rejected."""

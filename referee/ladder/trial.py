@@ -4,6 +4,7 @@ Standard input has the job as JSON; standard output gets a line of JSON for each
 bot's author. Whatever happens to this process, the one that started it has lost nothing: it starts another.
 """
 
+import errno
 import json
 import os
 import secrets
@@ -150,7 +151,12 @@ def main() -> None:
         what = _of_author(job, str(error))
         log.line(f"rejected: {what}")
         say("rejected", step=step, reason=what, next_step=_of_author(job, error.next_step))
-    except (PlatformError, OSError) as error:
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):  # no machine has a place for such a name
+            say("rejected", step=step, reason=f"a name in the bot's folder: {error.strerror}", next_step="correct it")
+        else:
+            say("platform", step=step, reason=one_line(error))
+    except PlatformError as error:
         say("platform", step=step, reason=one_line(error))
     except Exception as error:
         log.line("an error in Crosstown itself, which the organiser sees; it is tried again")

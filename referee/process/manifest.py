@@ -129,9 +129,12 @@ _MOST_WORDS = 1000
 _MOST_DOTS = 1000
 """Of a line: reading a key with so many takes milliseconds, and a hundred times that with ten times as many."""
 _NO_KEY = re.compile(
-    r'''#[^\n]*|"""(?:\\.|[^\\])*?"""(?!")|\'{3}.*?\'{3}(?!\')|"(?:\\[^\n]|[^"\\\n])*"|\'[^\'\n]*\'''', re.DOTALL
+    r'''#[^\n]*|"""(?:\\.|[^\\])*?(?:"""(?!")|\\?\Z)|\'{3}.*?(?:\'{3}(?!\')|\Z)'''
+    r"""|"(?:\\[^\n]|[^"\\\n])*"?|\'[^\'\n]*\'?""",
+    re.DOTALL,
 )
-"""Comments and strings, in which dots are text."""
+"""Comments and strings, in which dots are text. A string without an end goes on to the end of its line, or of the text:
+to look for another one behind each of its quotes would take seconds."""
 INTEGER_BOUND = 1 << 63
 
 
@@ -320,12 +323,11 @@ class _Checker:
         """The line where a key, or a table of that name, begins; None if it is written in some rarer way."""
         path = f"{table}.{key}" if table else key
         assignment = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[=.]""")
-        header = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]")
         inside = ""
         for number, line in enumerate(self._lines, 1):
-            opened = header.match(line)
-            if opened:
-                inside = re.sub(r"""["'\s]""", "", opened[1])
+            text = line.strip()
+            if text.startswith("[") and "]" in text:
+                inside = re.sub(r"""["'\s]""", "", text.lstrip("[").partition("]")[0])
                 if f"{inside}.".startswith(f"{path}."):
                     return number
             elif inside == table and assignment.match(line):

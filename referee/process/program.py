@@ -1,5 +1,6 @@
 """Finds the program that an argv list names, and the script that an interpreter in it is to run."""
 
+import errno
 import os
 import re
 import shlex
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
@@ -20,21 +21,24 @@ _TERMINAL = "--terminal"
 """Instead of a program, a person."""
 
 _SCRIPTS = {
-    re.compile(r"python[\d.]*|pypy[\d.]*"): ((".py", ".pyc", ".pyz"), {"-c"}),
-    re.compile(r"node|nodejs|bun|deno|tsx|ts-node"): (
+    r"python[\d.]*|pypy[\d.]*": ((".py", ".pyc", ".pyz"), r"-[^-WXcm]*c.*"),
+    r"node|nodejs|bun|deno|tsx|ts-node": (
         (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"),
-        {"-e", "--eval", "-p", "--print"},
+        r"-[a-z]*[ep].*|--(eval|print)(=.*)?",
     ),
-    re.compile(r"perl[\d.]*"): ((".pl",), {"-e", "-E"}),
-    re.compile(r"ruby[\d.]*"): ((".rb",), {"-e"}),
-    re.compile(r"php[\d.]*"): ((".php",), {"-r"}),
-    re.compile(r"lua(jit)?[\d.]*"): ((".lua",), {"-e"}),
-    re.compile(r"Rscript"): ((".R", ".r"), {"-e"}),
-    re.compile(r"(ba|da|z|k|fi)?sh"): ((".sh", ".bash", ".zsh", ".fish"), {"-c", "-s"}),
-    re.compile(r"java"): ((".jar", ".java"), {"-cp", "-classpath", "--class-path"}),
+    r"perl[\d.]*": ((".pl",), r"-[^-IMmx]*[eE].*"),
+    r"ruby[\d.]*": ((".rb",), r"-[^-IrCEx]*e.*"),
+    r"php[\d.]*": ((".php",), r"-r.*"),
+    r"lua(jit)?[\d.]*": ((".lua",), r"-e.*"),
+    r"Rscript": ((".R", ".r"), r"-e.*"),
+    r"(ba|da|z|k|fi)?sh": ((".sh", ".bash", ".zsh", ".fish"), r"-[^-o]*[cs].*"),
+    r"java": ((".jar", ".java"), r"-cp|-classpath|--class-path(=.*)?"),
 }
-"""Interpreters, by the names of their programs: how the names of their scripts end, and the options after which the
+"""Interpreters, by the names of their programs: how the names of their scripts end, and the options with which the
 program comes from somewhere else than the first file that is named."""
+
+_MODULE = re.compile(r"-[^-WXcm]*m(.*)", re.DOTALL)
+"""Python's option for a module, whose name may be in the next word."""
 
 _ENDING_NEEDED = frozenset({".js", ".jar"})
 """Of these interpreters a word without an ending is something else: `node bot` runs bot.js, `deno run` is a command."""
@@ -52,6 +56,9 @@ before the other program."""
 
 _SHOWN_PATH = 400
 
+_OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
+"""Errors of the system that only another name mends."""
+
 
 def find_argv(
     home: Path, manifest: Manifest, author: Path | None = None, *, python: str = sys.executable
@@ -63,6 +70,16 @@ def find_argv(
     `_find_argv` does, and for what is there but left out of copies.
     """
     folder = author or home
+    try:
+        return _find_in(home, folder, manifest, python)
+    except OSError as error:
+        if error.errno not in _OF_A_NAME:
+            raise
+        what = f"{folder / FILE_NAME}: 'run' has a word that no file can be named by ({error.strerror})"
+        raise ManifestError(what, "correct it") from None
+
+
+def _find_in(home: Path, folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]:
     if folder == home:
         return _find_argv(home, manifest, python)
     run = tuple(_placed(word, home, folder) for word in manifest.run)
@@ -239,23 +256,25 @@ def _check_started(folder: Path, words: Sequence[str]) -> None:
 
 def _check_script(folder: Path, words: Sequence[str]) -> None:
     """ManifestError if what an interpreter is to run, a file or a module of Python, is surely not there."""
-    known = next((found for names, found in _SCRIPTS.items() if words and names.fullmatch(Path(words[0]).name)), None)
+    program = Path(words[0]).name if words else ""
+    known = next((found for names, found in _SCRIPTS.items() if re.fullmatch(names, program)), None)
     if known is None:
         return
     endings, no_script = known
     for number, word in enumerate(words[1:], 1):
-        if word == "-m" and ".py" in endings:
-            if words[0] == sys.executable and number + 1 < len(words):
-                _check_module(folder, words[number + 1])
+        if ".py" in endings and (option := _MODULE.fullmatch(word)):
+            module = option[1] or (words[number + 1] if number + 1 < len(words) else "")
+            if words[0] == sys.executable and module:
+                _check_module(folder, module)
             return
-        if word in no_script or word == "-":
+        if re.fullmatch(no_script, word, re.DOTALL) or word == "-":
             return
         if word.startswith("-"):
             continue
         # The first word, or that behind --, may be a script of any name; others may be values of options.
         first = words[number - 1] in (words[0], "--")
         if word.endswith(endings) or (first and not _ENDING_NEEDED & set(endings)):
-            _check_file(folder, Path(words[0]).name, word)
+            _check_file(folder, program, word)
             return
 
 
@@ -266,11 +285,14 @@ def _check_file(folder: Path, program: str, word: str) -> None:
         return
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except OSError:  # nothing is known of it
-        return
+    except OSError as error:
+        if error.errno in _OF_A_NAME:
+            raise
+        return  # nothing is known of it
     near: list[str] = []
     with suppress(OSError):
-        near = get_close_matches(script.name, [path.name for path in script.parent.iterdir() if path.is_file()], n=1)
+        if script.parent.resolve().is_relative_to(folder.resolve()):  # what lies elsewhere is not the author's to know
+            near = get_close_matches(script.name, [one.name for one in script.parent.iterdir() if one.is_file()], n=1)
     advice = f"did you mean '{Path(word).with_name(near[0])}'?" if near else "add it, or correct 'run'"
     raise ManifestError(
         f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is not there (looked for {script})", advice
@@ -279,11 +301,13 @@ def _check_file(folder: Path, program: str, word: str) -> None:
 
 def _check_module(folder: Path, module: str) -> None:
     top = module.partition(".")[0]
-    if (folder / top).is_dir() or any(folder.glob(f"{top}.*")):
-        return
-    with suppress(ImportError, ValueError):
-        if find_spec(top) is not None:
+    with suppress(OSError):
+        if any(path.name.partition(".")[0] == top for path in folder.iterdir()):
             return
+    # Not in the working directory, where Python looks first in some of our processes and not in others.
+    places = sys.path if sys.flags.safe_path else sys.path[1:]
+    if top in sys.stdlib_module_names or PathFinder.find_spec(top, places) is not None:
+        return
     raise ManifestError(
         f"{folder / FILE_NAME}: 'run' has Python run the module '{module}', and there is no such module in {folder}"
         f" or in {sys.executable}",

@@ -149,6 +149,12 @@ def test_a_link_in_a_circle_or_to_nothing_is_refused(tmp_path: Path) -> None:
     assert "links to" in refused(tmp_path, circle)
 
 
+def test_a_long_chain_of_links_is_refused(tmp_path: Path) -> None:
+    """Chains of 300 links took seconds, and one of 3,000 was a RecursionError."""
+    chain = [(member(f"l{number}", tarfile.SYMTYPE, f"l{number + 1}"), b"") for number in range(45)]
+    assert "and that to another link, too often" in refused(tmp_path, tarred(*chain, (member("l45"), b"1")))
+
+
 def test_a_second_name_for_something_outside_is_refused(tmp_path: Path) -> None:
     for target, why in (("../sent", "'..'"), ("/etc/passwd", "absolute"), ("missing", "no file of the archive")):
         assert why in refused(tmp_path, tarred((member("a", tarfile.LNKTYPE, target), b"")))

@@ -557,6 +557,48 @@ def test_the_version_before_of_a_remote_bot_has_no_blocks_to_finish(make_ladder,
     assert [seat.version for seat in world.tables.played[1].seats if seat.name == "cyd"] == ["2"]
 
 
+@pytest.mark.parametrize(("who", "counts"), [("cyd", True), ("ann", False)])
+@pytest.mark.parametrize("another_version", [False, True])
+@pytest.mark.parametrize("amid_a_match", [False, True])
+def test_of_a_block_that_a_remote_bot_leaves_only_what_it_lost_counts(
+    make_ladder, bot, who, counts, another_version, amid_a_match
+):
+    """It left after each match from the better seat, and the matches from the other seat were cancelled."""
+    world = make_ladder("idle_below = 0.0", divisions=OPEN, slots=1)
+    here, other = bot("cyd", remote=True, label="1"), bot("cyd", 2, remote=True, label="2")
+    world.roster.set(bot("ann"), here)
+    world.connections.there["cyd"] = "1"
+
+    def leave(*_):
+        world.connections.there["cyd"] = "3"
+        world.roster.set(bot("ann"), other if another_version else replace(here, away=True))
+
+    world.tables.behaves = lambda _spec: (leave() if amid_a_match else None) or f"crashed {who}"
+    runner = world.runner()
+    world.play(lambda: any(division.progress.played for division in runner.divisions), runner=runner)
+    match, *_ = world.tables.played
+    leave()
+    world.play()
+    assert ("absent", "cyd") in [change[:2] for change in changes_of(world)]
+    annulled = [control.match_id for control in world.run().controls if control.kind == "annulled"]
+    assert annulled == ([] if counts else [match.match_id])
+    assert not world.run().check().wrong
+
+
+def test_a_remote_bot_that_goes_when_its_block_is_over_keeps_its_matches(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0", divisions=OPEN, slots=1)
+    here = bot("cyd", remote=True, label="1")
+    world.roster.set(bot("ann"), here)
+    world.connections.there["cyd"] = "1"
+    world.play(lambda: len(world.tables.played) == 3)
+    world.connections.there.clear()
+    world.roster.set(bot("ann"), replace(here, away=True))
+    world.play()
+    assert ("absent", "cyd", "it is not connected") in changes_of(world)
+    annulled = {control.match_id for control in world.run().controls if control.kind == "annulled"}
+    assert annulled <= {world.tables.played[2].match_id}
+
+
 def test_a_remote_bot_that_never_came_is_not_in_the_journal(make_ladder, bot):
     world = make_ladder(CERTAIN, divisions=OPEN)
     world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True, label="1", away=True))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.process.manifest import Manifest, ManifestError, load_manifest, parse_manifest
+from referee.process.manifest import _NO_KEY, Manifest, ManifestError, load_manifest, parse_manifest
 from tests.sentences import says
 
 GOOD = """\
@@ -35,6 +35,23 @@ def test_a_whole_manifest_is_read() -> None:
         build=("make", "all"),
         options={"depth": 3, "style": "bold", "ponder": False},
     )
+
+
+@pytest.mark.parametrize("unit", ['\\"""\n', '"""', '\\"', "'''", '"""\\', '""""\n', '"\\\n'])
+def test_quotes_without_an_end_are_read_once(unit: str) -> None:
+    """Each was searched to the end of the text: 64 KiB took ten seconds."""
+    text = unit * 1000
+    matches = [match.span() for match in _NO_KEY.finditer(text)]
+    assert all(end > start for start, end in matches)
+    assert sum(end - start for start, end in matches) >= text.count(unit.strip("\\\n"))
+
+
+def test_a_line_of_many_spaces_is_looked_through_once() -> None:
+    """An expression for headers was cubic in them: the 60,000 that a manifest may have took days."""
+    line = "[" + " " * 60_000
+    text = GOOD.replace('name = "Rush"', f'name = """\n{line}\n"""\nzz = 1')
+    with pytest.raises(ManifestError, match="'zz'"):
+        parse_manifest(text, PATH)
 
 
 @pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
