@@ -298,27 +298,36 @@ def crosstown(*words: str) -> list[str]:
 
 
 def cost_of(words: Sequence[str], folder: Path, until: Callable[[], bool] | None = None) -> Cost:
-    """Run a command in `folder`. With `until` only up to the moment when that is true: then it is stopped."""
+    """Run a command in `folder`. With `until` only up to the moment when that is true, and without its children: then
+    it is stopped."""
     began_s = time.monotonic()
+    reached: Cost | None = None
     with (folder / "output.txt").open("wb") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=output)
-        took_s = 0.0
-        while until is not None:
+        while until is not None and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if until():
-                took_s = time.monotonic() - began_s
+                reached = so_far(process.pid, began_s)
                 process.send_signal(signal.SIGINT)
-                break
-            if process.poll() is not None:
                 break
             time.sleep(0.01)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 130) and not took_s:
+    if reached is not None:
+        return reached
+    if process.returncode:
         sys.exit(f"{words} failed: {(folder / 'output.txt').read_text()[-2000:]}")
-    return Cost(took_s or time.monotonic() - began_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10)
+    return Cost(time.monotonic() - began_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10)
 
 
-CACHES = ("results.jsonl", "crosstown.db", "crosstown.db-wal", "crosstown.db-shm")
+def so_far(pid: int, began_s: float) -> Cost:
+    took_s = time.monotonic() - began_s
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    most_kib = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    return Cost(took_s, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), most_kib >> 10)
+
+
+CACHES = ("results.jsonl", "tournament.brief", "crosstown.db", "crosstown.db-wal", "crosstown.db-shm")
 """What a run folder has that can be made again."""
 
 
@@ -341,7 +350,8 @@ def commands(folder: Path, run: RunFolder, only: Sequence[str]) -> None:
     print("| command | seconds | CPU seconds | MiB |\n| --- | ---: | ---: | ---: |", flush=True)
     for name in CACHES if not only or "fresh" in only else ():
         (run.path / name).unlink(missing_ok=True)
-    for times in ("without caches", "again"):
+    measure("rebuild", "rebuild", command("rebuild", NAME))
+    for times in ("without what was remembered", "again"):
         measure("resume", f"run: until the first new match, {times}", lambda: resume(folder, run))
     for times in ("first", "again"):
         measure("standings", f"standings, {times}", command("standings", NAME))
@@ -379,7 +389,7 @@ def sizes(run: RunFolder, matches: int) -> None:
         )
 
 
-NAMES = ("fresh", "resume", "standings", "list", "report", "verify", "plan", "size")
+NAMES = ("fresh", "rebuild", "resume", "standings", "list", "report", "verify", "plan", "size")
 
 
 def main() -> None:
