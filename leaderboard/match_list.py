@@ -20,7 +20,7 @@ from referee.record.times import SeatTimes
 from referee.run.folder import RunFolder
 from referee.run.lock import is_run
 from referee.run.run import Run
-from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.formats.registry import UnknownFormat, get_format
 
 _DAY = timedelta(days=1)
 
@@ -169,7 +169,7 @@ class _Standing:
 
 def _has_table(run: Run) -> bool:
     try:
-        return run.schedule_config.style.has_table
+        return get_format(run.configuration["format"]).has_table  # without the rules of its games
     except UnknownFormat:
         return False
 

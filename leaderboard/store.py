@@ -12,10 +12,7 @@ from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-
-from sqlite_utils import Database
-from sqlite_utils.db import Table
+from typing import TYPE_CHECKING, Any
 
 from leaderboard.records import MatchRow, SeatRow
 from referee.errors import ExpectedError
@@ -24,6 +21,10 @@ from referee.record.journal import JOURNAL
 from referee.record.store import FileStamp
 from referee.run.journal import identity_of
 from referee.run.seal import Sealer
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
+    from sqlite_utils.db import Table
 
 SCHEMA_VERSION = 5
 
@@ -248,7 +249,9 @@ class Store:
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> "Table":
+        from sqlite_utils.db import Table
+
         table = self._db[name]
         assert isinstance(table, Table)
         return table
@@ -300,7 +303,7 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         raise _store_error(path, error) from error
 
 
-def _open_for_writing(path: Path) -> Database:
+def _open_for_writing(path: Path) -> "Database":
     try:
         db = _connect(path)
         try:
@@ -328,7 +331,9 @@ def _open_for_writing(path: Path) -> Database:
         raise _store_error(path, error) from error
 
 
-def _connect(path: Path) -> Database:
+def _connect(path: Path) -> "Database":
+    from sqlite_utils import Database
+
     # The runner writes from a thread of its own, one at a time.
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
     db = Database(connection, execute_plugins=False)
@@ -344,11 +349,11 @@ def _connect(path: Path) -> Database:
     return db
 
 
-def _create(db: Database) -> None:
+def _create(db: "Database") -> None:
     _script(db, SCHEMA, SCHEMA_VERSION)
 
 
-def _script(db: Database, script: str, version: int) -> None:
+def _script(db: "Database", script: str, version: int) -> None:
     """Run it, and set the version, all or nothing."""
     db.conn.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT;")
 

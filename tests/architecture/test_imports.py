@@ -339,6 +339,7 @@ def test_the_command_line_parses_calls_the_library_and_prints() -> None:
 
 
 FOR_TYPES_ALONE = {
+    "leaderboard.store": "commands that only read the database do without the library that writes it",
     "referee.process.guardian": "one process for each bot, which starts without `typing` and `collections.abc`",
     "referee.process.processes": "the guardian imports it",
     "referee.process.trees": "the guardian imports it",
