@@ -1,6 +1,7 @@
 """What ratings, standings and the database cost, over made-up results.
 
     python benchmarks/ratings.py [--matches 100000] [--bots 40] [--only NAME]
+    python benchmarks/ratings.py --matches 1000000 --bots 2000 --only field
 
 Prints one table. Each figure is the best of `--repeat` runs; every result is made from a fixed seed.
 """
@@ -94,6 +95,15 @@ def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost
     ]
 
 
+def field_figures(matches: int, bots: int) -> list[tuple[str, Cost]]:
+    """The official table of a large field, with the time that the tally takes."""
+    figures = []
+    for players in (2, 4):
+        rows = make_matches(matches, bots, players)
+        figures.append((f"official, {matches:,} matches of {players}, {bots} bots", best(lambda: rate(rows), 1)))
+    return figures
+
+
 def store_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost]]:
     """A run folder whose records are empty files: only their names, sizes and times are looked at."""
     with tempfile.TemporaryDirectory(prefix="crosstown-bench-") as name:
@@ -161,7 +171,7 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=100_000)
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only", choices=("ratings", "store", "order"))
+    parser.add_argument("--only", choices=("ratings", "store", "order", "field"))
     wanted = parser.parse_args()
     print(
         f"Python {platform.python_version()}, numpy {numpy.__version__}, SQLite {sqlite3.sqlite_version},"
@@ -170,6 +180,9 @@ def main() -> None:
     print("| what | seconds | of processor time |\n| --- | --- | --- |")
     if wanted.only in (None, "ratings"):
         for what, (wall_s, cpu_s) in rating_figures(wanted.matches, wanted.bots, wanted.repeat):
+            print(f"| {what} | {wall_s:.3f} | {cpu_s:.3f} |", flush=True)
+    if wanted.only == "field":
+        for what, (wall_s, cpu_s) in field_figures(wanted.matches, wanted.bots):
             print(f"| {what} | {wall_s:.3f} | {cpu_s:.3f} |", flush=True)
     if wanted.only in (None, "store"):
         for what, (wall_s, cpu_s) in store_figures(wanted.matches, wanted.bots, wanted.repeat):
