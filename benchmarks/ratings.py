@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -100,7 +101,7 @@ def field_figures(matches: int, bots: int) -> list[tuple[str, Cost]]:
     figures = []
     for players in (2, 4):
         rows = make_matches(matches, bots, players)
-        figures.append((f"official, {matches:,} matches of {players}, {bots} bots", best(lambda: rate(rows), 1)))
+        figures.append((f"official, {matches:,} matches of {players}, {bots} bots", best(partial(rate, rows), 1)))
     return figures
 
 
