@@ -200,6 +200,8 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
         "tournament": head.tournament,
         "place": head.place,
         "round": round_,
+        "table": head.table or None,
+        "stage": head.stage,
         "block": head.block,
         "game": head.game,
         "rules_version": head.rules_version,
@@ -272,7 +274,7 @@ def _of_seat(values: Sequence[Any], number: int) -> Any:
 def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
         "match": path.name, "path": str(path), "run": _run_name(path),
-        "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
+        "tournament": "", "place": -1, "round": None, "table": None, "stage": "", "block": -1, "game": "",
         "rules_version": 0, "created_at": "", "status": "unreadable", "progress": "",
         "mirror": False, "reason": "", "detail": "",
         "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": why_aside(path),

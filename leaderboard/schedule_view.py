@@ -77,14 +77,33 @@ UNKNOWN_AHEAD = Ahead(open_blocks=None)
 
 
 @dataclass(frozen=True, slots=True)
+class Pairing:
+    """The bots that sit together in a round, by entry id, and their matches; at table 0, without matches: a bye."""
+
+    stage: str
+    round: int
+    table: int
+    entries: tuple[str, ...]
+    matches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleView:
     """`missed` has the entries of each match that will not be played because one has left and loses what it misses;
-    `rounds`, by match id, the rounds of a format that pairs round by round, counted from 1."""
+    `rounds`, by match id, the rounds of a format that pairs round by round, counted from 1; `pairings` its tables so
+    far, played or not, in the order of the schedule; `names` all entries."""
 
     missed: Sequence[Sequence[str]] = ()
     table: FormatTable = NO_TABLE
     rounds: Mapping[str, int] = field(default_factory=dict)
     ahead: Ahead = NOTHING_AHEAD
+    pairings: Sequence[Pairing] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seating(self) -> Mapping[str, Pairing]:
+        """By match id."""
+        return {match_id: pairing for pairing in self.pairings for match_id in pairing.matches}
 
 
 def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = False) -> ScheduleView:
@@ -110,6 +129,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     later = _joined_since_leaving(run.controls) if lost else {}
     missed: list[tuple[str, ...]] = []
     rounds: dict[str, int] = {}
+    ids: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
+    order: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
     coming: list[Coming] = []
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
@@ -117,6 +138,10 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     for spec, state in progress:
         if style.has_table:
             rounds[spec.match_id] = spec.round
+            entries = tuple(seat.entry_id for seat in spec.seats)
+            key = spec.stage, spec.round, spec.table, frozenset(entries)
+            ids[key] = (*ids.get(key, ()), spec.match_id)
+            order.setdefault(key, entries)
         if look_ahead and state == "open":
             waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
@@ -142,7 +167,12 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         for row in schedule.placings
     ]
     table = FormatTable(style.name, tuple(placed), final, progress.gap, (*schedule.notices, *_absences(schedule, off)))
-    return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)))
+    pairings = [Pairing(*key[:3], order[key], ids[key]) for key in order]
+    pairings += [
+        Pairing(one.stage, one.round, 0, (schedule.seats[bot].entry_id,)) for one in schedule.byes for bot in one.bots
+    ]
+    bearers = {seat.entry_id: seat.name for seat in schedule.seats}
+    return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)), pairings, bearers)
 
 
 def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:

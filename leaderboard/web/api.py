@@ -22,7 +22,7 @@ from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.pages import read_wanted, there, wanted_run, wanted_viewer
 from leaderboard.web.rights import may_watch, shown_start
-from leaderboard.web.tables import tables_of
+from leaderboard.web.tables import RunTables, tables_of
 from leaderboard.web.watching import live_matches
 from referee.record.store import is_live, match_id_of
 from referee.texts import one_line
@@ -123,8 +123,17 @@ def matches(request: Request, first: int, count: int) -> dict[str, Any]:
     """The matches that count, in the order of the schedule."""
     tables = tables_of(request, wanted_run(request))
     rows = tables.listed
-    shown = [_match(row) | {"round": tables.rounds.get(row.match_id)} for row in rows[first : first + min(count, MOST)]]
+    shown = [_match(row) | _seating(tables, row) for row in rows[first : first + min(count, MOST)]]
     return {"total": len(rows), "matches": shown}
+
+
+def _seating(tables: RunTables, row: MatchRow) -> dict[str, Any]:
+    at = tables.seating.get(row.match_id)
+    return {
+        "round": tables.rounds.get(row.match_id),
+        "table": at.table or None if at else None,
+        "stage": at.stage if at else "",
+    }
 
 
 def match(request: Request) -> dict[str, Any]:

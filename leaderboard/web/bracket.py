@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from html import escape
+from itertools import groupby, pairwise
 
 from leaderboard.records import MatchRow
 from leaderboard.results import outcome_for
+from referee.texts import clean
 
 _POINTS = {"won": 1.0, "drawn": 0.5}
 
@@ -38,6 +40,15 @@ class Round:
 
     number: int
     groups: Sequence[Sequence[Tie]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The rounds of a run, or of one group of a stage, whose name is then the `title`."""
+
+    title: str
+    knockout: bool
+    rounds: Sequence[Round]
 
 
 def rounds_of(
@@ -100,3 +111,62 @@ def _in_bracket(ties: Mapping[int, Sequence[Tie]]) -> Iterator[Round]:
         groups = [[replace(tie, size=next(of_tie, 1)) for tie in group] for group in round_.groups]
         sizes = [sum(tie.size for tie in group) for group in groups]
         yield replace(round_, groups=groups)
+
+
+_WIDTH, _GAP, _LINE, _PAD = 190, 40, 22, 12
+
+
+def bracket_svg(rounds: Sequence[Round]) -> str:
+    """The rounds of a knockout as a drawing: a box for each table, and a line to the table that its winner plays at. In
+    bold who plays on. It has its colours itself, so that it can stand anywhere."""
+    placed: list[list[tuple[float, Tie]]] = []
+    for round_ in rounds:
+        placed.append(_placed(round_, placed[-1] if placed else None))
+    tall = max((y + len(tie.members) * _LINE / 2 for column in placed for y, tie in column), default=0) + 2 * _PAD
+    wide = len(rounds) * (_WIDTH + _GAP) - _GAP + 2 * _PAD
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall:g}" width="{wide}" height="{tall:g}" role="img">'
+        "<title>Bracket</title><style>text { font: 13px system-ui, sans-serif; fill: #111 } .b { font-weight: 700 } "
+        ".h { fill: #555 } rect { fill: #fff; stroke: #777 } path { fill: none; stroke: #777 }</style>"
+        f'<rect width="{wide}" height="{tall:g}" style="stroke: none"/>'
+    ]
+    for number, round_ in enumerate(rounds):
+        x = _PAD + number * (_WIDTH + _GAP)
+        parts.append(f'<text class="h" x="{x}" y="{_PAD + 10}">Round {round_.number}</text>')
+        for y, tie in placed[number]:
+            parts += _box(x, y, tie)
+    for number, (before, after) in enumerate(pairwise(placed)):
+        x = _PAD + number * (_WIDTH + _GAP) + _WIDTH
+        for y, tie in before:
+            going = {one.entry_id for one in tie.members if one.ahead}
+            for other_y, other in after:
+                if going & {one.entry_id for one in other.members}:
+                    parts.append(f'<path d="M{x} {y:g} h{_GAP / 2:g} V{other_y:g} h{_GAP / 2:g}"/>')
+    return "".join(parts) + "</svg>"
+
+
+def _placed(round_: Round, before: Sequence[tuple[float, Tie]] | None) -> list[tuple[float, Tie]]:
+    """The tables of a round, each with the height of its middle: between the tables that lead to it, and below the one
+    above it."""
+    top, found = float(_PAD + _LINE), []
+    for tie in (tie for group in round_.groups for tie in group):
+        height = len(tie.members) * _LINE + 16.0  # with the space around it
+        here = {one.entry_id for one in tie.members}
+        sources = [y for y, other in before or () if any(one.ahead and one.entry_id in here for one in other.members)]
+        middle = max(sum(sources) / len(sources) if sources else 0.0, top + height / 2)
+        found.append((middle, tie))
+        top = middle + height / 2
+    return found
+
+
+def _box(x: float, y: float, tie: Tie) -> Iterator[str]:
+    height = len(tie.members) * _LINE
+    top = y - height / 2
+    yield f'<rect x="{x}" y="{top:g}" width="{_WIDTH}" height="{height}" rx="3"/>'
+    for place, one in enumerate(tie.members):
+        name = one.name if len(one.name) <= 22 else one.name[:21] + "…"
+        shown = "bye" if one.points is None else f"{one.points:g}"
+        style = ' class="b"' if one.ahead else ""
+        line = top + place * _LINE + 15
+        yield f'<text{style} x="{x + 6}" y="{line:g}">{escape(clean(name))}</text>'
+        yield f'<text{style} x="{x + _WIDTH - 6}" y="{line:g}" text-anchor="end">{shown}</text>'

@@ -8,13 +8,27 @@ from starlette.responses import Response
 
 from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
+from leaderboard.schedule_view import Pairing
 from leaderboard.standings import Standing
 
 _STANDING = (
     "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
     "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors", "mean_move_ms", "worst_move_ms", "note",
 )  # fmt: skip
-_MATCH = ("match_id", "place", "block", "round", "game", "created_at", "reason", "decisions", "mirror", "seats")
+_MATCH = (
+    "match_id",
+    "place",
+    "block",
+    "stage",
+    "round",
+    "table",
+    "game",
+    "created_at",
+    "reason",
+    "decisions",
+    "mirror",
+    "seats",
+)
 
 
 def standings_csv(rows: Iterable[Standing]) -> Response:
@@ -22,14 +36,16 @@ def standings_csv(rows: Iterable[Standing]) -> Response:
     return _csv(_STANDING, ([getattr(row, name) for name in _STANDING] for row in rows), "standings.csv")
 
 
-def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int]) -> Response:
+def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int], seating: Mapping[str, Pairing]) -> Response:
     """One line for each match; `seats` has rank, name and fault of each seat."""
     lines = (
         [
             row.match_id,
             row.place,
             row.block,
+            seating[row.match_id].stage if row.match_id in seating else "",
             rounds.get(row.match_id),
+            (seating[row.match_id].table or None) if row.match_id in seating else None,
             row.game,
             row.created_at,
             row.reason,
@@ -40,6 +56,12 @@ def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int]) -> Response
         for row in rows
     )
     return _csv(_MATCH, lines, "matches.csv")
+
+
+def pairings_csv(rows: Sequence[Mapping[str, object]]) -> Response:
+    """One line for each table of each round."""
+    heads = tuple(rows[0]) if rows else ("stage", "round", "table", "result")
+    return _csv(heads, (list(row.values()) for row in rows), "pairings.csv")
 
 
 def _csv(heads: Sequence[str], lines: Iterable[Sequence[object]], name: str) -> Response:

@@ -17,6 +17,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of
 from leaderboard.frames import extent_of, frames_of, step_of_fault, viewer_of, viewers
+from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS, TEMPLATES, bar_cell
@@ -25,8 +26,8 @@ from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import game_title, option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
-from leaderboard.web.bracket import rounds_of
-from leaderboard.web.csv_files import matches_csv, standings_csv
+from leaderboard.web.bracket import Bracket, bracket_svg, rounds_of
+from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
 from leaderboard.web.facts import settings_of
 from leaderboard.web.markdown import coded
 from leaderboard.web.moments import ago, in_time, took
@@ -47,6 +48,7 @@ from referee.record.store import contents, is_live, is_packed, match_id_of, reco
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
+from referee.schedule.formats.stages import FORMAT as STAGES
 from referee.texts import one_line
 
 PAGE = 200
@@ -146,7 +148,49 @@ def standings_file(request: Request) -> Response:
 def matches_file(request: Request) -> Response:
     """The matches of a run as CSV, by bot, game and end reason as in the list."""
     _, tables = _run(request)
-    return matches_csv(_wanted_rows(tables, _wanted(request)), tables.rounds)
+    return matches_csv(_wanted_rows(tables, _wanted(request)), tables.rounds, tables.seating)
+
+
+def pairings(request: Request) -> Response:
+    """The tables of all rounds, to print."""
+    place, tables = _run(request)
+    rounds = rounds_with_tables(tables.view, tables.listed)
+    return HTMLResponse(pairings_page(tables.facts.title or place.name, list(reversed(rounds))))
+
+
+def pairings_file(request: Request) -> Response:
+    """The same as CSV."""
+    _, tables = _run(request)
+    return pairings_csv(pairing_rows(rounds_with_tables(tables.view, tables.listed)))
+
+
+def bracket_file(request: Request) -> Response:
+    """The bracket of a knockout, or of the last stage that is one, as SVG."""
+    _, tables = _run(request)
+    for part in reversed(_brackets(tables)):
+        if part.knockout and part.rounds:
+            return Response(bracket_svg(part.rounds), media_type="image/svg+xml")
+    raise HTTPException(404, "This run has no bracket, or no round of it has a result yet.")
+
+
+def _brackets(tables: RunTables) -> list[Bracket]:
+    """The rounds of the run with their results; those of each group of each stage apart."""
+    own = tables.format_table
+    if own.format != STAGES.name:
+        first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
+        knockout = own.format == KNOCKOUT.name
+        return [Bracket("", knockout, rounds_of(tables.listed, tables.rounds, first, knockout=knockout))]
+    first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
+    run = tables.facts.run
+    stages = [] if run is None else run.configuration["settings"]["stages"]
+    knockouts = {stage["name"] for stage in stages if stage["format"] == KNOCKOUT.name}
+    found = []
+    for label in dict.fromkeys(pairing.stage for pairing in tables.view.pairings):
+        rows = [row for row in tables.listed if row.match_id in tables.seating]
+        rows = [row for row in rows if tables.seating[row.match_id].stage == label]
+        knockout = label in knockouts or label.rpartition(" ")[0] in knockouts
+        found.append(Bracket(label, knockout, rounds_of(rows, tables.rounds, first, knockout=knockout)))
+    return [part for part in found if part.rounds]
 
 
 def _run_page(request: Request, name: str) -> Response:
@@ -160,8 +204,6 @@ def _run_page(request: Request, name: str) -> Response:
     kept = request.app.state.kept_pages.setdefault(tables, {})
     if visitor and name in kept and kept[name][0] == shown:
         return HTMLResponse(kept[name][1])
-    own = tables.format_table
-    first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
     playing = live_matches(place)
     named = {match.match_id for match in playing}
     answer = page(
@@ -178,7 +220,7 @@ def _run_page(request: Request, name: str) -> Response:
         trouble=trouble,
         failed_starts=[shown_start(request, place, tables, start) for start in tables.facts.failed_starts.values()],
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
-        rounds=rounds_of(tables.listed, tables.rounds, first, knockout=own.format == KNOCKOUT.name),
+        brackets=_brackets(tables),
         settings=settings_of(tables.facts),
         caption=CAPTION,
         percentiles=PERCENTILES,

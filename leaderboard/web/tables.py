@@ -22,7 +22,7 @@ from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.results import outcome_for
 from leaderboard.run_table import kept_live
-from leaderboard.schedule_view import Ahead, FormatTable
+from leaderboard.schedule_view import Ahead, FormatTable, Pairing, ScheduleView
 from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
 from leaderboard.web.facts import FactsOf, RunFacts, facts_of
 from leaderboard.web.watching import why_not_watched
@@ -69,7 +69,8 @@ class EntryMatch:
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
-    looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds, and
+    looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds,
+    `seating` its table and stage, and
     `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
     a whole. `live` are the live tables that the next computation goes on from. `compared` is how a comparison
     stands."""
@@ -89,6 +90,8 @@ class RunTables:
     games: Sequence[str]
     reasons: Sequence[str]
     rounds: Mapping[str, int]
+    view: ScheduleView
+    seating: Mapping[str, Pairing]
     live: Mapping[Pool, LiveTable]
     compared: Compared | None = None
 
@@ -292,6 +295,8 @@ def _tables(
         games,
         reasons,
         view.rounds,
+        view,
+        view.seating,
         {pool: found.settled for pool, found in ratings.items()},
         None if facts.run is None or not facts.known else comparison_of(facts.run, index.rows),
     )

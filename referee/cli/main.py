@@ -29,6 +29,11 @@ COMMANDS = {
         "standings",
         "Print the leaderboard of a run, also while it is being played; or one leaderboard over several runs.",
     ),
+    "pairings": Place(
+        "pairings",
+        "pairings",
+        "Print the tables of a round, with the results so far, of a format that pairs in rounds.",
+    ),
     "report": Place(
         "run_commands", "report", "Write one HTML page about a run: tables, plots, faults and links to the records."
     ),

@@ -14,7 +14,7 @@ from referee.cli.output import console, fold, print_json, print_table, print_tex
 from referee.errors import UsageError
 from referee.games.api import Game, seat_name, text_board
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
-from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
+from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Header, Line
 from referee.record.journal import FailedStart
 from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of
 from referee.record.reader import NotARecordError, RecordFollower
@@ -103,7 +103,7 @@ class Match:
         head = self.record.header
         lines = [
             f"match {head.match_id}: {game_title(head.game)}, rules {head.rules_version}, {head.created_at}",
-            f"tournament {head.tournament or '-'}, place {head.place}, block {head.block}",
+            f"tournament {head.tournament or '-'}, place {head.place}, block {head.block}{_seating(head)}",
             *(f"seat {number}: {seat.name} ({seat.entry_id})" for number, seat in enumerate(head.seats)),
         ]
         return [one_line(line) for line in lines]
@@ -272,6 +272,12 @@ def _print_folded(lines: Iterable[str]) -> None:
         print_text("\n".join(fold(line)))
 
 
+def _seating(head: Header) -> str:
+    """Where in the tournament the match stands, for formats that pair in rounds."""
+    parts = (("stage", head.stage), ("round", head.round), ("table", head.table))
+    return "".join(f", {what} {value}" for what, value in parts if value)
+
+
 def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as_json: bool) -> None:
     """One line for each match, of `total` that there are."""
     if as_json:
@@ -282,10 +288,13 @@ def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as
         return
     out = console()
     rounds = any(row["round"] for row in rows)
+    tables = any(row["table"] for row in rows)
+    stages = any(row["stage"] for row in rows)
     runs = any(row["run"] for row in rows)
     made = table(
         [*([("run", "left")] if runs else []), ("match", "left"), ("when", "left"),
-         *([("round", "right")] if rounds else []), ("game", "left"), ("seats", "left"), ("ranking", "left"),
+         *([("stage", "left")] if stages else []), *([("round", "right")] if rounds else []),
+         *([("table", "right")] if tables else []), ("game", "left"), ("seats", "left"), ("ranking", "left"),
          ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
         plain=not out.is_terminal,
     )  # fmt: skip
@@ -296,7 +305,8 @@ def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as
         made.add_row(
             *(Text(one_line(cell)) for cell in (
                 *([row["run"] or "-"] if runs else []), row["match"], row["created_at"][:16],
-                *([str(row["round"] or "-")] if rounds else []), row["game"],
+                *([row["stage"] or "-"] if stages else []), *([str(row["round"] or "-")] if rounds else []),
+                *([str(row["table"] or "-")] if tables else []), row["game"],
                 " ".join(seat["name"] for seat in row["seats"]),
                 (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
                 (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),

@@ -13,7 +13,17 @@ from typing import NamedTuple
 
 from referee.record.journal import FINISHING, LEAVING, Control, in_force
 from referee.schedule.config import DecidedBlock, ScheduleConfig
-from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, Notice, Placing, RoundResults, seatings
+from referee.schedule.formats.api import (
+    Block,
+    BlockResult,
+    Byes,
+    MatchScore,
+    Need,
+    Notice,
+    Placing,
+    RoundResults,
+    seatings,
+)
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec, SeatSpec
 
@@ -115,6 +125,8 @@ class Schedule:
         """Blocks in the schedule so far."""
         self.settled_blocks = 0
         """Blocks from the first on of which every match is settled."""
+        self.byes: list[Byes] = []
+        """Who sits out, in the rounds so far."""
         self.notices: list[str] = []
         """What the format could not do as its settings ask for it, in sentences."""
         self.ended = False
@@ -361,6 +373,8 @@ class Schedule:
             self._need = step
         elif isinstance(step, Notice):
             self.notices.append(step.text)
+        elif isinstance(step, Byes):
+            self.byes.append(step)
         else:
             self._begin(step)
         return True

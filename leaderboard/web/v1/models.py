@@ -199,6 +199,8 @@ class MatchRow(BaseModel):
     seats: list[Seat]
     mirror: bool = Field(description="A match of a bot against itself, which is not rated.")
     round: int | None = Field(description="Counted from 1; null where the format does not pair round by round.")
+    table: int | None = Field(description="Table in the round, from 1; null where the format has none.")
+    stage: str = Field(description="Stage and group, for a tournament with several stages; otherwise empty.")
 
 
 class Matches(BaseModel):

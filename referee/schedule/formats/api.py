@@ -164,9 +164,18 @@ class Notice:
     text: str
 
 
-Step: TypeAlias = Block | Need | Notice
+@dataclass(frozen=True, slots=True)
+class Byes:
+    """These bots sit out a round. For people: points of byes are the format's business."""
+
+    bots: tuple[int, ...]
+    round: int
+    stage: str = ""
+
+
+Step: TypeAlias = Block | Need | Notice | Byes
 Plan: TypeAlias = Generator[Step, RoundResults | None, Sequence[Placing]]
-"""Answers: RoundResults to a Need, None to a Block or a Notice."""
+"""Answers: RoundResults to a Need, None to everything else."""
 
 
 @dataclass(frozen=True, slots=True)

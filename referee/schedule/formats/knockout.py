@@ -20,6 +20,7 @@ from itertools import combinations
 
 from referee.schedule.formats.api import (
     Block,
+    Byes,
     Extent,
     Field,
     Format,
@@ -183,6 +184,8 @@ def _plan(field: Field) -> Plan:
         drawn = _draw_round(field, bracket, players, fallen, number)
         for text in drawn.notices:
             yield Notice(text)
+        if drawn.out:
+            yield Byes(tuple(drawn.out), number)
         bracket.byes.update(drawn.out)
         bracket.met.update(frozenset(pair) for tie in drawn.ties for pair in combinations(tie.members, 2))
         cut_short = yield from _play(field, drawn.ties, variant, number)

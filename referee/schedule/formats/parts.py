@@ -7,6 +7,7 @@ from itertools import zip_longest
 from referee.schedule.formats.api import (
     Block,
     BlockResult,
+    Byes,
     Field,
     Need,
     Notice,
@@ -50,7 +51,7 @@ class Part:
     placings: Sequence[Placing] = ()
     results: list[BlockResult] = field(default_factory=list)
 
-    def steps(self, answer: RoundResults) -> Iterator[Block | Notice]:
+    def steps(self, answer: RoundResults) -> Iterator[Block | Notice | Byes]:
         """What it does until its next barrier, in the numbers of the whole, with this answer to its last one."""
         inside = self._inside(answer)
         if self.ended:
@@ -61,6 +62,8 @@ class Part:
             while not isinstance(step, Need):
                 if isinstance(step, Block):
                     step = replace(step, group=tuple(self.members[bot] for bot in step.group))
+                elif isinstance(step, Byes):
+                    step = replace(step, bots=tuple(self.members[bot] for bot in step.bots))
                 yield step
                 step = next(self.plan)
         except StopIteration as end:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from referee.schedule.formats.api import (
     Block,
     BlockResult,
+    Byes,
     Field,
     Format,
     MatchScore,
@@ -44,8 +45,8 @@ def simulate(
         except StopIteration as end:
             return end.value or ()
         answer = None
-        if isinstance(step, Notice):
-            if on_notice is not None:
+        if isinstance(step, Notice | Byes):
+            if on_notice is not None and isinstance(step, Notice):
                 on_notice(step.text)
             continue
         if isinstance(step, Need):

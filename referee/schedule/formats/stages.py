@@ -16,6 +16,7 @@ from typing import Any
 from referee.schedule.formats import knockout, round_robin, swiss
 from referee.schedule.formats.api import (
     Block,
+    Byes,
     Extent,
     Field,
     Format,
@@ -121,6 +122,7 @@ def _play(stage: Stage, parts: Sequence[Part]) -> Generator[Step, RoundResults |
     label = {bot: _label(stage, parts, number) for number, part in enumerate(parts) for bot in part.members}
     tables: dict[tuple[int, frozenset[int]], int] = {}
     rounds: dict[int, int] = {}
+    days: dict[int, int] = {}
     playing = side_by_side(parts)
     answer: RoundResults | None = None
     while True:
@@ -130,10 +132,17 @@ def _play(stage: Stage, parts: Sequence[Part]) -> Generator[Step, RoundResults |
             found: RoundResults = end.value
             return found
         if isinstance(step, Block):
+            if not stage.style.has_table:
+                # The rounds of a round robin are the days on which each bot plays once.
+                day = 1 + max(days.get(bot, 0) for bot in step.group)
+                days |= dict.fromkeys(step.group, day)
+                step = replace(step, round=day)
             key = step.round, frozenset(step.group)
             if key not in tables:
                 tables[key] = rounds[step.round] = rounds.get(step.round, 0) + 1
             step = replace(step, stage=label[step.group[0]], table=tables[key])
+        elif isinstance(step, Byes):
+            step = replace(step, stage=label[step.bots[0]])
         answer = yield step
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from referee.schedule.formats.api import (
     Block,
+    Byes,
     Extent,
     Field,
     Format,
@@ -142,6 +143,8 @@ def _plan(field: Field) -> Plan:
         drawn = draw(field, number + 1, players, order, table)
         for text in drawn.notices:
             yield Notice(text)
+        if drawn.out:
+            yield Byes(tuple(drawn.out), number + 1)
         table.due = dict.fromkeys(drawn.out, _bye(field, players))
         table.due.update(dict.fromkeys(drawn.asked, _requested(field)))
         table.due_asked = drawn.asked

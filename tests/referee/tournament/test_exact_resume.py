@@ -15,8 +15,12 @@ FORMATS = {
     "swiss": {"blocks": 1, "more": "[swiss]\nrounds = 3\n"},
     "knockout": {"blocks": 1, "more": "[knockout]\nbest_of = 3\n"},
     "league": {"blocks": 9, "more": "[league]\nwindow = 2\nclose = true\n"},
+    "stages": {
+        "blocks": 1,
+        "more": '[[stages]]\nname = "groups"\ngroups = 2\nadvance = 1\n[[stages]]\nformat = "knockout"\n',
+    },
 }
-CASES = [(name, bots) for name in FORMATS for bots in (2, 3, 7)]
+CASES = [(name, bots) for name in FORMATS for bots in ((4, 7) if name == "stages" else (2, 3, 7))]
 
 
 def counted(folder):
@@ -85,7 +89,7 @@ def test_any_format_killed_anywhere_is_taken_up_exactly_res2_res3_res12(make, pl
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.long
 def test_killed_at_every_byte_of_every_record(make, play, run_folder, name):
-    tournament = make(name, 3)
+    tournament = make(name, 4 if name == "stages" else 3)
     killed = Killed(run_folder, play(tournament))
     for records in range(len(killed.files)):
         size = len(gzip.decompress(killed.files[records][1]))

@@ -1,0 +1,87 @@
+"""Who sits at which table in a round: as rows for people, as CSV, and as a page to print."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from leaderboard.records import MatchRow
+from leaderboard.results import outcome_for
+from leaderboard.schedule_view import Pairing, ScheduleView
+from referee.texts import clean
+
+_POINTS = {"won": 1.0, "drawn": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a round. `points` are matches won, a draw as a half, per name; None before the first result. `left`
+    is how many of its matches have no result; at table 0 a bot has a bye."""
+
+    number: int
+    names: tuple[str, ...]
+    points: tuple[float | None, ...]
+    left: int
+
+    @property
+    def result(self) -> str:
+        """Such as "1.5 - 0.5", or "bye"; '' before the first result."""
+        if not self.number:
+            return "bye"
+        if any(one is None for one in self.points):
+            return ""
+        return " - ".join(f"{one:g}" for one in self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundOfTables:
+    """A round of a format that pairs in rounds; `stage` is '' where the run has none."""
+
+    stage: str
+    number: int
+    tables: Sequence[Table]
+
+    @property
+    def title(self) -> str:
+        return f"{self.stage}, round {self.number}" if self.stage else f"Round {self.number}"
+
+
+def rounds_with_tables(view: ScheduleView, rows: Sequence[MatchRow]) -> list[RoundOfTables]:
+    """All rounds that are known, in the order of the schedule; the groups of a stage apart. `rows` are the matches that
+    count."""
+    played = {row.match_id: row for row in rows}
+    found: dict[tuple[str, int], list[Table]] = {}
+    for pairing in view.pairings:
+        found.setdefault((pairing.stage, pairing.round), []).append(_table(pairing, view.names, played))
+    return [RoundOfTables(stage, number, tables) for (stage, number), tables in found.items()]
+
+
+def _table(pairing: Pairing, names: Mapping[str, str], played: Mapping[str, MatchRow]) -> Table:
+    done = [played[match_id] for match_id in pairing.matches if match_id in played]
+    points = tuple(
+        sum(_POINTS.get(outcome_for(row, entry), 0.0) for row in done) if done else None for entry in pairing.entries
+    )
+    shown = tuple(names[entry] for entry in pairing.entries)
+    return Table(pairing.table, shown, points, len(pairing.matches) - len(done))
+
+
+def pairing_rows(rounds: Sequence[RoundOfTables]) -> list[dict[str, Any]]:
+    """One plain mapping for each table, the same keys in each."""
+    seats = max((len(table.names) for one in rounds for table in one.tables), default=0)
+    return [
+        {"stage": one.stage, "round": one.number, "table": table.number or None}
+        | {f"bot {seat + 1}": table.names[seat] if seat < len(table.names) else "" for seat in range(seats)}
+        | {"result": table.result, "matches_left": table.left}
+        for one in rounds
+        for table in one.tables
+    ]
+
+
+def pairings_page(title: str, rounds: Sequence[RoundOfTables]) -> str:
+    """A page without scripts and links that prints well: one table for each round."""
+    loader = FileSystemLoader(Path(__file__).parent / "templates")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.filters["plain"] = clean
+    return environment.get_template("pairings.html").render(title=title, rounds=rounds)

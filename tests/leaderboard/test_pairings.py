@@ -1,0 +1,92 @@
+"""The tables of a round: for people, as CSV, as a page to print, and the bracket as a drawing."""
+
+import csv
+import io
+from xml.etree import ElementTree
+
+from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
+from leaderboard.schedule_view import Pairing, ScheduleView
+from leaderboard.web.bracket import Member, Round, Tie, bracket_svg
+from leaderboard.web.csv_files import pairings_csv
+
+NASTY = "<b>ann & co</b>"
+
+
+class Seat:
+    def __init__(self, entry_id, rank):
+        self.entry_id, self.rank, self.team, self.fault = entry_id, rank, entry_id, ""
+
+
+class Played:
+    """As much of a row as a result takes."""
+
+    def __init__(self, match_id, ranks):
+        self.match_id = match_id
+        self.seats = tuple(Seat(entry, rank) for entry, rank in ranks.items())
+
+
+VIEW = ScheduleView(
+    pairings=(
+        Pairing("", 1, 1, ("a", "b"), ("m0", "m1")),
+        Pairing("", 1, 2, ("c", "d"), ("m2", "m3")),
+        Pairing("", 2, 1, ("a", "c"), ("m4", "m5")),
+        Pairing("", 1, 0, ("e",)),
+    ),
+    names={"a": NASTY, "b": "bob", "c": "cyd", "d": "dan", "e": "eve"},
+)
+ROWS = [Played("m0", {"a": 1, "b": 2}), Played("m1", {"b": 1, "a": 1}), Played("m2", {"c": 1, "d": 2})]
+
+
+def test_tables_have_their_results_and_say_what_is_left():
+    first, second = rounds_with_tables(VIEW, ROWS)
+    assert [(table.number, table.result, table.left) for table in first.tables] == [
+        (1, "1.5 - 0.5", 0),
+        (2, "1 - 0", 1),
+        (0, "bye", 0),
+    ]
+    assert [(table.names, table.result, table.left) for table in second.tables] == [((NASTY, "cyd"), "", 2)]
+    assert (first.title, second.title) == ("Round 1", "Round 2")
+
+
+def test_the_csv_has_one_line_for_each_table_and_keeps_names_in_their_cells():
+    rows = pairing_rows(rounds_with_tables(VIEW, ROWS))
+    text = pairings_csv(rows).body.decode()
+    assert [line["bot 1"] for line in csv.DictReader(io.StringIO(text))] == [NASTY, "cyd", "eve", NASTY]
+    assert list(csv.DictReader(io.StringIO(text)))[0] == {
+        "stage": "", "round": "1", "table": "1", "bot 1": NASTY, "bot 2": "bob", "result": "1.5 - 0.5",
+        "matches_left": "0",
+    }  # fmt: skip
+
+
+def test_the_page_to_print_escapes_names_and_has_each_round():
+    page = pairings_page("cup <1>", rounds_with_tables(VIEW, ROWS))
+    assert NASTY not in page
+    assert "&lt;b&gt;ann &amp; co&lt;/b&gt; - bob" in page
+    assert "cup &lt;1&gt;" in page
+    assert page.count("<section>") == 2
+    assert "<script" not in page
+    assert "This run has no rounds yet." in pairings_page("cup", [])
+
+
+def tie(*names, ahead=""):
+    return Tie([Member(name, name, None if len(names) == 1 else 1.0, name == ahead) for name in names])
+
+
+def test_the_bracket_is_a_drawing_with_a_line_for_each_winner():
+    rounds = [
+        Round(1, [[tie(NASTY, "bob", ahead=NASTY), tie("cyd", "dan", ahead="dan")], [tie("eve", ahead="eve")]]),
+        Round(2, [[tie(NASTY, "dan", ahead="dan"), tie("eve", ahead="eve")]]),
+        Round(3, [[tie("dan", "eve", ahead="eve")]]),
+    ]
+    drawing = ElementTree.fromstring(bracket_svg(rounds))
+    space = "{http://www.w3.org/2000/svg}"
+    texts = ["".join(item.itertext()) for item in drawing.iter(f"{space}text")]
+    assert texts.count(NASTY) == 2
+    assert [text for text in texts if text.startswith("Round")] == ["Round 1", "Round 2", "Round 3"]
+    assert len(list(drawing.iter(f"{space}path"))) == 5
+    boxes = [(float(box.get("x")), float(box.get("y")), float(box.get("height"))) for box in drawing.iter(f"{space}rect")
+             if box.get("x")]  # fmt: skip
+    for x, y, height in boxes:
+        assert all(other is (x, y, height) or other[0] != x or other[1] >= y + height or other[1] + other[2] <= y
+                   for other in boxes if other != (x, y, height))  # fmt: skip
+        assert y + height <= float(drawing.get("height"))
