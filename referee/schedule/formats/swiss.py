@@ -8,12 +8,13 @@ before is settled.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from referee.schedule.formats.api import (
     Block,
+    BlockResult,
     Byes,
     Extent,
     Field,
@@ -27,6 +28,7 @@ from referee.schedule.formats.api import (
     answered,
     seats_problem,
 )
+from referee.schedule.formats.dutch import BLACK, WHITE, History, Part, pair_round, with_colours
 from referee.schedule.formats.pairing import kept_apart_by, make_pairs, make_tables
 from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import ranks, show
@@ -43,6 +45,8 @@ from referee.schedule.formats.restrictions import (
     restrictions_problem,
 )
 from referee.schedule.formats.scores import TIE_BREAK_SETTING, Key, Scores, tie_breaks_of
+
+FIDE = "fide"
 
 SETTINGS = (
     Setting(
@@ -62,6 +66,14 @@ SETTINGS = (
         choices=("zero", "half", "average"),
         later=True,
     ),
+        "pairing",
+        "word",
+        None,
+        "'usual', or 'fide' for the rules of chess, with one match a table; left out: 'usual'",
+        choices=("usual", FIDE),
+        later=True,
+    ),
+    Setting("accelerated", "flag", False, "the best seeds begin with virtual points", later=True),
     TIE_BREAK_SETTING,
     FORBIDDEN,
     FIXED,
@@ -86,12 +98,18 @@ class Table:
     """Those of them who asked for it."""
     entered: int = 0
     """Bots that were there before the round."""
+    history: History = field(default_factory=History)
+    drawn: dict[frozenset[int], tuple[int, int]] = field(default_factory=dict)
+    """The pairs of the round that goes on, by their bots: who has the first seat, and who the second."""
+    before: dict[int, Fraction] = field(default_factory=dict)
+    """The scores with which it was paired."""
 
     def add(self, answer: RoundResults, blocks: int) -> None:
         """Count settled blocks, of which a round has `blocks` per table, and the byes of a round that is over."""
         for result in answer.results:
             self.scores.add_block(result, blocks)
         if not answer.over:
+            self._remember(answer.results)
             self.byes.update(self.due.keys() - self.due_asked)
             self.asked.update(self.due_asked)
             for bot, points in self.due.items():
@@ -109,6 +127,28 @@ class Table:
         for bot in range(self.entered, answer.bots) if rounds else ():
             self.scores.add_points(bot, points)
         self.entered = answer.bots
+
+    def begin(self, pairs: Sequence[tuple[int, ...]], before: dict[int, Fraction]) -> None:
+        """A round of two seats begins; `before` has everyone's score."""
+        self.drawn = {frozenset(pair): (pair[0], pair[1]) for pair in pairs}
+        self.before = before
+
+    def _remember(self, results: Sequence[BlockResult]) -> None:
+        """What everyone did in the round that is over, for the FIDE pairing."""
+        if not self.before:
+            return
+        parts = {
+            bot: Part(score, had_bye=bot in self.due.keys() - self.due_asked) for bot, score in self.before.items()
+        }
+        for result in results:
+            pair = self.drawn[frozenset(result.block.group)]
+            played = result.matches[0].counts
+            absent = set(result.matches[0].absent)
+            for bot, other, colour in ((*pair, WHITE), (*pair[::-1], BLACK)):
+                won = not played and other in absent and bot not in absent
+                parts[bot] = Part(self.before[bot], other, colour, played, had_bye=won)
+        self.history.rounds.append(parts)
+        self.before = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +179,10 @@ def _plan(field: Field) -> Plan:
             return _placings(table, range(answer.bots), tie_breaks)
         players = field.variants[variant].players
         key = table.scores.keys(answer.present, tie_breaks)
-        order = sorted(answer.present, key=lambda bot: (key[bot], bot))
-        drawn = draw(field, number + 1, players, order, table)
+        rounds = int(answer.length.get("rounds", _rounds(field)))
+        virtual = {bot: virtual_points(field, rounds, number + 1, bot) for bot in range(answer.bots)}
+        order = sorted(answer.present, key=lambda bot: (key[bot][0] - virtual[bot], key[bot], bot))
+        drawn = draw(field, number + 1, players, order, table, virtual, last_round=number + 1 == rounds)
         for text in drawn.notices:
             yield Notice(text)
         if drawn.out:
@@ -148,16 +190,29 @@ def _plan(field: Field) -> Plan:
         table.due = dict.fromkeys(drawn.out, _bye(field, players))
         table.due.update(dict.fromkeys(drawn.asked, _requested(field)))
         table.due_asked = drawn.asked
+        if _is_fide(field):
+            table.begin(drawn.tables, {bot: table.scores.of(bot) + virtual[bot] for bot in range(answer.bots)})
         for group in drawn.tables:
             table.met.update(frozenset((one, other)) for one in group for other in group if one < other)
         for _ in range(field.blocks):
             for place, group in enumerate(drawn.tables, start=1):
-                yield Block(group, variant, number + 1, table=place)
+                yield Block(group, variant, number + 1, table=place, one_match=_is_fide(field))
         number += 1
 
 
-def draw(field: Field, round_: int, players: int, order: Sequence[int], table: Table) -> Draw:
-    """A round of the bots in `order`, the best first: who asked for a bye, then fixed tables, then the pairing."""
+def draw(
+    field: Field,
+    round_: int,
+    players: int,
+    order: Sequence[int],
+    table: Table,
+    virtual: Mapping[int, Fraction] | None = None,
+    *,
+    last_round: bool = False,
+) -> Draw:
+    """A round of the bots in `order`, the best first: who asked for a bye, then fixed tables, then the pairing.
+    `virtual` are points that count only for the pairing."""
+    virtual = virtual or dict.fromkeys(order, Fraction())
     forbidden = forbidden_pairs(field)
     here = set(order)
     asked = frozenset(requested_byes(field, round_) & here)
@@ -171,8 +226,22 @@ def draw(field: Field, round_: int, players: int, order: Sequence[int], table: T
         notices.append(f"round {round_}: the fixed table of {names_of(field, group)} is not played, since {why}")
     taken = asked.union(*fixed)
     left = [bot for bot in order if bot not in taken]
-    made = make_pairs if players == 2 else make_tables
-    tables, out = made(left, players, table.scores.points, table.met, table.byes, forbidden)
+    points = {bot: table.scores.of(bot) + virtual[bot] for bot in order}
+    tables: Sequence[tuple[int, ...]] | None = None
+    if _is_fide(field) and left:
+        rounds_played = len(table.history.rounds)
+        seen = [table.history.player(bot, table.scores.of(bot), virtual[bot], last_round=last_round) for bot in left]
+        made = pair_round(seen, forbidden, rounds_played=rounds_played)
+        if made is not None:
+            tables, out = made
+        else:
+            notices.append(f"round {round_}: no pairing keeps the FIDE rules, so the usual pairing is used")
+    if tables is None:
+        make = make_pairs if players == 2 else make_tables
+        tables, out = make(left, players, points, table.met, table.byes, forbidden)
+        if _is_fide(field):
+            by_bot = {one.bot: one for one in seen} if left else {}
+            tables = [with_colours(by_bot[one], by_bot[other]) for one, other in tables]
     if len(out) > len(left) % players:
         pairs = kept_apart_by(left, out, players, forbidden)
         why = pairs_of(field, pairs) if pairs else "the forbidden pairs leave"
@@ -180,6 +249,20 @@ def draw(field: Field, round_: int, players: int, order: Sequence[int], table: T
     place = {bot: number for number, bot in enumerate(order)}
     tables = sorted([*tables, *fixed], key=lambda group: min(place[bot] for bot in group)) if fixed else tables
     return Draw(tables, [*out, *sorted(asked)], asked, notices)
+
+
+def virtual_points(field: Field, rounds: int, round_: int, bot: int) -> Fraction:
+    """The Baku acceleration (FIDE handbook C.04.7): the better half of the seeds, an even number, has a point more in
+    the first half of the accelerated rounds, and half a point in the others. These are the first half of all rounds."""
+    upper = 2 * math.ceil(field.bots / 4)
+    accelerated = math.ceil(rounds / 2)
+    if not field.settings.get("accelerated") or bot >= upper or round_ > accelerated:
+        return Fraction()
+    return Fraction(1) if round_ <= math.ceil(accelerated / 2) else Fraction(1, 2)
+
+
+def _is_fide(field: Field) -> bool:
+    return field.settings.get("pairing") == FIDE
 
 
 def _placings(table: Table, bots: Sequence[int], tie_breaks: Sequence[str]) -> list[Placing]:
@@ -229,6 +312,8 @@ def problem(field: Field) -> str:
     players_of = [field.variants[number % len(field.variants)].players for number in range(_rounds(field))]
     if wrong := restrictions_problem(field, players_of):
         return wrong
+    if _is_fide(field) and set(players_of) != {2}:
+        return "'swiss.pairing' = 'fide' is for matches of two seats"
     if forbidden_pairs(field):
         named = {table["round"] for key in ("fixed", "byes") for table in field.settings.get(key) or ()}
         for round_ in sorted({1, *named}):
@@ -242,7 +327,8 @@ def extent(field: Field) -> Extent:
     total = 0
     for number in range(_rounds(field)):
         variant = field.variants[number % len(field.variants)]
-        total += field.bots // variant.players * field.blocks * len(variant.orders)
+        orders = 1 if _is_fide(field) else len(variant.orders)
+        total += field.bots // variant.players * field.blocks * orders
     return Extent(total, total)
 
 
