@@ -125,7 +125,8 @@ def bracket_svg(rounds: Sequence[Round]) -> str:
     tall = max((y + len(tie.members) * _LINE / 2 for column in placed for y, tie in column), default=0) + 2 * _PAD
     wide = len(rounds) * (_WIDTH + _GAP) - _GAP + 2 * _PAD
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall:g}" width="{wide}" height="{tall:g}" role="img">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall:g}" width="{wide}" height="{tall:g}"'
+        ' role="img">'
         "<title>Bracket</title><style>text { font: 13px system-ui, sans-serif; fill: #111 } .b { font-weight: 700 } "
         ".h { fill: #555 } rect { fill: #fff; stroke: #777 } path { fill: none; stroke: #777 }</style>"
         f'<rect width="{wide}" height="{tall:g}" style="stroke: none"/>'

@@ -52,7 +52,7 @@ def test_the_csv_has_one_line_for_each_table_and_keeps_names_in_their_cells():
     rows = pairing_rows(rounds_with_tables(VIEW, ROWS))
     text = pairings_csv(rows).body.decode()
     assert [line["bot 1"] for line in csv.DictReader(io.StringIO(text))] == [NASTY, "cyd", "eve", NASTY]
-    assert list(csv.DictReader(io.StringIO(text)))[0] == {
+    assert next(csv.DictReader(io.StringIO(text))) == {
         "stage": "", "round": "1", "table": "1", "bot 1": NASTY, "bot 2": "bob", "result": "1.5 - 0.5",
         "matches_left": "0",
     }  # fmt: skip
@@ -84,9 +84,12 @@ def test_the_bracket_is_a_drawing_with_a_line_for_each_winner():
     assert texts.count(NASTY) == 2
     assert [text for text in texts if text.startswith("Round")] == ["Round 1", "Round 2", "Round 3"]
     assert len(list(drawing.iter(f"{space}path"))) == 5
-    boxes = [(float(box.get("x")), float(box.get("y")), float(box.get("height"))) for box in drawing.iter(f"{space}rect")
-             if box.get("x")]  # fmt: skip
+    boxes = [
+        (float(box.get("x")), float(box.get("y")), float(box.get("height")))
+        for box in drawing.iter(f"{space}rect")
+        if box.get("x")
+    ]
     for x, y, height in boxes:
-        assert all(other is (x, y, height) or other[0] != x or other[1] >= y + height or other[1] + other[2] <= y
-                   for other in boxes if other != (x, y, height))  # fmt: skip
+        others = [other for other in boxes if other[0] == x and other != (x, y, height)]
+        assert all(other[1] >= y + height or other[1] + other[2] <= y for other in others)
         assert y + height <= float(drawing.get("height"))
