@@ -66,6 +66,7 @@ SETTINGS = (
         choices=("zero", "half", "average"),
         later=True,
     ),
+    Setting(
         "pairing",
         "word",
         None,
