@@ -15,12 +15,13 @@ import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from leaderboard.indexer import Indexer
 from referee.cli.bot_pages import kit_folder
 from referee.cli.errors import ExitCode, explain
 from referee.cli.log import Log
+from referee.cluster.peers import Peer, check_peer
 from referee.errors import UsageError
 from referee.event_loop import run_loop
 from referee.ladder.bots import Roster
@@ -39,9 +40,6 @@ from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
 from referee.tournament.progress import Reached
 from referee.tournament.sections import Processes
-
-if TYPE_CHECKING:
-    from referee.cluster.peers import Peer
 
 LOCK = "ladder.lock"
 """In the data folder: held by the runner and by its workers."""
@@ -75,7 +73,7 @@ class DivisionLog:
         self._note(f"{self._name}: {sentence}")
 
 
-def arguments_for(file: Path | None, data: Path, house_bots: Path | None, peer: "Peer | None" = None) -> list[str]:
+def arguments_for(file: Path | None, data: Path, house_bots: Path | None, peer: Peer | None = None) -> list[str]:
     """The words by which this process finds the ladder that `ladder_of` finds, and the cluster at `peer`."""
     words = [] if peer is None else ["--scheduler", peer.address]
     if peer is not None and (given := peer.certificates) is not None:
@@ -90,7 +88,7 @@ def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderC
     return load_ladder(file) if file is not None else default_ladder(data, house_bots)
 
 
-def check_network(config: LadderConfig, peer: "Peer") -> None:
+def check_network(config: LadderConfig, peer: Peer) -> None:
     """UsageError if bots that may use the network would play beside connections that are not encrypted."""
     if not peer.is_encrypted and (open_ := next((one for one in config.divisions if "network" in one.admits), None)):
         what = f"bots of {open_.name} may use the network, and could give orders to {peer.address}"
@@ -98,7 +96,7 @@ def check_network(config: LadderConfig, peer: "Peer") -> None:
 
 
 def play_ladder(
-    config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None], peer: "Peer | None" = None
+    config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None], peer: Peer | None = None
 ) -> None:
     """Play until a signal, or until `ended`, which waits, returns; on the cluster at `peer`, if there is one.
     TournamentError."""
@@ -212,8 +210,6 @@ def main(words: Sequence[str] | None = None) -> int:
         log = Log("runner", config.server.log)
         peer = None
         if given.scheduler is not None:
-            from referee.cluster.peers import check_peer
-
             peer = check_peer(given.scheduler, given.ca, given.cert, given.key)
         play_ladder(config, log, _wait_for_end, peer)
     except Exception as error:

@@ -7,20 +7,18 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 from urllib.parse import quote
 
 from leaderboard.web.hand_ins import Alarm, Worker
 from referee.cli.ladder_process import arguments_for
 from referee.cli.log import Log
+from referee.cluster.peers import Peer
 from referee.errors import UsageError
 from referee.ladder.config import LadderConfig
 from referee.ladder.runner import HouseBots, read_status
 from referee.process.entry import EntryError, ManifestError
 from referee.process.manifest import BotNameError
-
-if TYPE_CHECKING:
-    from referee.cluster.peers import Peer
 
 STOP_S = 30.0
 """What the process gets to end, beside what its matches get."""
@@ -80,7 +78,7 @@ class RunnerProcess:
         house_bots: Path | None,
         log: Log,
         drain_s: float,
-        peer: "Peer | None" = None,
+        peer: Peer | None = None,
     ) -> None:
         """`drain_s`: what the matches in play get to finish when it ends. `peer`: the scheduler of the cluster to play
         on."""

@@ -24,6 +24,7 @@ MEETS_NOBODY = {
     "HandshakeError": "becomes a fault of the bot",
     "Refusal": "ends a call of a bot with a gRPC status",
     "_NotThereError": "the match is played on another machine",
+    "_NowhereError": "becomes a void match",
     "_ConnectionError": "ends a connection of a bot",
     "_PlatformTrouble": "the hand-in is tried again",
     "_Refused": "ends a request of a build with an HTTP status",
