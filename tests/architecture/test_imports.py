@@ -150,7 +150,7 @@ ALLOWED = {
 
 THIRD_PARTY = {
     "referee.games.openspiel": {"google", "pyspiel"},
-    "referee.games.shibuya.bitboard": {"mypy_extensions"},  # the type of machine words
+    "referee.games.api.compiling": {"mypy_extensions"},
     "referee.games": {"google"},  # codecs: DecodeError and the types of messages
     "referee.record": set(),
     "referee.schedule.formats.matching": {"networkx"},
@@ -358,7 +358,7 @@ FOR_TYPES_ALONE = {
     "referee.cli.run_pages": "commands that print JSON do without rich",
     "referee.run.run": "the library of signatures takes as long to load as everything else of a run",
     "leaderboard.web.v1.loading": "FastAPI takes half a second to load",
-    "referee.games.shibuya.bitboard": "the type of machine words is a tool of the compiler, which a user need not have",
+    "referee.games.api.compiling": "a tool of the compiler, which a user need not have",
 }
 """Modules that import something under TYPE_CHECKING, and why they do not simply import it."""
 

@@ -106,7 +106,7 @@ class _Workers:
                 order = {"memory": memory, "n": n, "first": first, "count": count, **setup.order()}
                 self.children.append(
                     subprocess.Popen(
-                        [sys.executable, "-c", _WORK, json.dumps(order)],
+                        [sys.executable, "-P", "-c", _WORK, json.dumps(order)],
                         stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE,
                         pass_fds=(memory,),

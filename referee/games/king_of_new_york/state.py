@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, Final, Self
 
 from referee.games.api import DATA_OPTION, Event, event
+from referee.games.api.compiling import mypyc_attr
 from referee.games.king_of_new_york.actions import KingAction, Menu
 from referee.games.king_of_new_york.constants import (
     BOROUGHS,
@@ -123,6 +124,7 @@ _FIELDS: Final = (
 """Of a position."""
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class Position:
     """Everything about one node of a match. `observation.py` describes the fields, most of which are seen.
 

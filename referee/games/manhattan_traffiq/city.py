@@ -9,6 +9,7 @@ from functools import cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from referee.games.api.compiling import mypyc_attr
 from referee.games.manhattan_traffiq.actions import Compete, Decline
 from referee.games.manhattan_traffiq.board import EAST, NORTH, SOUTH, WEST, Board
 from referee.games.manhattan_traffiq.data import PLAYER_COUNTS, STREET
@@ -17,6 +18,7 @@ from referee.games.manhattan_traffiq.observation import CityMap, PlacedTile
 _AROUND: Final = 4
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class City:
     """Grows tile by tile. Indices of cells and vertices are those of `Board`.
 

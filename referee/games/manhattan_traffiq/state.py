@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from referee.games.api import DataError
+from referee.games.api.compiling import mypyc_attr
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, TraffiqAction
 from referee.games.manhattan_traffiq.board import PIECES, board_of, own_options
 from referee.games.manhattan_traffiq.city import City, Contest, contests
@@ -12,6 +13,7 @@ from referee.games.manhattan_traffiq.observation import Facts, Fleet
 from referee.games.manhattan_traffiq.options import rules_of
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class Position:
     """All that a match is at one moment. Mutable; tiles in hands and in the stock are numbers of kinds of tile."""
 

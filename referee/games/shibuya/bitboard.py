@@ -4,10 +4,9 @@ Field (x, y), x left to right and y bottom to top, has the index x + 8*y and the
 ninth column keeps shifts from running over the edge. Slot (X, Y), two fields wide and high, has the index X + 4*Y.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from mypy_extensions import i64
+from referee.games.api.compiling import i64
 
 SIDE: Final = 8
 FIELDS: Final = SIDE * SIDE

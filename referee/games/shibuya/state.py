@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any, Final, Self, TypeAlias
 
 from referee.games.api import DATA_OPTION, DataError
+from referee.games.api.compiling import mypyc_attr
 from referee.games.shibuya.actions import PEDESTRIANS, PLACES_OF, TURNS, ShibuyaAction
 from referee.games.shibuya.bitboard import (
     BIT_AT,
@@ -38,6 +39,7 @@ Area: TypeAlias = tuple[int, int, dict[int, int], dict[int, int]]
 of the two, by the set of its fields that are occupied, what can then be reached."""
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class Position:
     """All that a match is at one moment. Mutable.
 

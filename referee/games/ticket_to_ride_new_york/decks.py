@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from referee.games.api import Event
+from referee.games.api.compiling import mypyc_attr
 from referee.games.ticket_to_ride_new_york.actions import CARDS, TAXI
 from referee.games.ticket_to_ride_new_york.events import DeckReshuffled, RowFlushed
 from referee.games.ticket_to_ride_new_york.options import Rules
@@ -31,6 +32,7 @@ RETURNED_ONE: Final = 2
 _TICKET_COLUMNS: Final = ("under", "seats", "sizes", "states", "returned", "owners", "sources", "tickets")
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class Market:
     """Row, deck and discards. Mutable. Sizes are kept beside the counts.
 
@@ -277,6 +279,7 @@ class Market:
         return market
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class TicketDeck:
     """The destination tickets: an unknown part on top, returned ones under it in known order, and who drew what.
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, Self
 
 from referee.games.api import DATA_OPTION, PlayersError
+from referee.games.api.compiling import mypyc_attr
 from referee.games.ticket_to_ride_new_york.actions import Answer
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, PLAYER_COUNTS, board_of
 from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, Market, TicketDeck
@@ -86,6 +87,7 @@ def _own_options(values: tuple[Any, ...], text: str) -> tuple[dict[str, Any], Ru
     return options, rules
 
 
+@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
 class Position:
     """All that a match is at one moment. Mutable."""
 

@@ -1,0 +1,14 @@
+"""What rules say to mypyc, which compiles them on request (see hatch_build.py). In plain Python it means nothing."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64, mypyc_attr
+else:
+    i64 = int
+
+    def mypyc_attr(**_attributes):
+        return lambda cls: cls
+
+
+__all__ = ["i64", "mypyc_attr"]
