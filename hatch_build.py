@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,10 @@ def compile_into(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, str(Path(__file__).resolve()), "--compile", str(folder.resolve()), scratch]
-        subprocess.run(command, cwd=ROOT, check=True)
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.stderr.write(done.stdout)
+    done.check_returncode()
     return sorted(folder.rglob("*.so"))
 
 
@@ -68,6 +73,17 @@ def copy_with_compiled(folder: Path) -> None:
     for package in (ROOT / "referee", ROOT / ENVIRONMENTS):
         shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     compile_into(folder)
+
+
+@contextmanager
+def compiled_folder(known: str) -> Iterator[Path]:
+    """A folder that `copy_with_compiled` has made: this one, or a new one for a while if the text is empty."""
+    if known:
+        yield Path(known).resolve()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy_with_compiled(Path(folder))
+        yield Path(folder)
 
 
 def _compile(folder: str, scratch: str) -> None:

@@ -1,7 +1,7 @@
 """How fast matches are as environments, arrays included, beside other libraries of environments.
 
-    python benchmarks/environments.py [--seconds 1] [--rounds 3] [--matches 256] [--processes 2] [--compiled]
-        [--no-peers] [GAME ...]
+    python benchmarks/environments.py [--seconds 1] [--rounds 3] [--matches 256] [--processes 2]
+        [--compiled [FOLDER]] [--no-peers] [GAME ...]
 
 All rows play at random. `vector` steps that many matches at once, in this process and over several; the action is the
 one that it has drawn among the legal ones. `aec` is the environment of PettingZoo, in which the mask is searched for
@@ -29,7 +29,6 @@ from importlib.metadata import version
 from pathlib import Path
 from random import Random
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
@@ -42,7 +41,7 @@ from crosstown_env import GAMES, VectorEnv, aec, vector
 
 from benchmarks.peers import rlcard
 from benchmarks.random_play import box_of, ordinary_luck, play_at_random
-from hatch_build import copy_with_compiled
+from hatch_build import compiled_folder
 from referee.games.registry import get_game
 
 CLASSIC = ("tictactoe_v3", "connect_four_v3", "chess_v6", "go_v5", "leduc_holdem_v4", "texas_holdem_v4")
@@ -249,14 +248,19 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=256, help="matches of `vector` (default 256)")
     parser.add_argument("--processes", type=int, default=2, help="processes of the second row (default 2)")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--compiled", action="store_true", help="also compile rules and arrays, and measure these")
+    parser.add_argument(
+        "--compiled",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="also with compiled rules: those of a folder, or new ones",
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     with ExitStack() as stack:
         rows = list(own_rows(given.games, given.matches, given.processes))
-        if given.compiled:
-            folder = stack.enter_context(TemporaryDirectory())
-            copy_with_compiled(Path(folder))
+        if given.compiled is not None:
+            folder = str(stack.enter_context(compiled_folder(given.compiled)))
             order = [__file__, SERVE, folder, str(given.matches), str(given.processes), *given.games]
             child = subprocess.Popen([sys.executable, *order], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             rows += served_rows(stack.enter_context(child))

@@ -1,7 +1,7 @@
 """How fast the games are in one process, without the wire, and what seat-swapped blocks are worth.
 
-    python benchmarks/games.py [--seconds 1] [--rounds 3] [--decisions 1000] [--blocks 100] [--block-s 3] [--compiled]
-        [--no-peers] [GAME ...]
+    python benchmarks/games.py [--seconds 1] [--rounds 3] [--decisions 1000] [--blocks 100] [--block-s 3]
+        [--compiled [FOLDER]] [--no-peers] [GAME ...]
 
 Three tables, all in CPU seconds of this process. Random play: legal actions, one of them at random, apply, luck; for
 all games and numbers of players, with --compiled also with compiled rules, and in the same rounds the peers that are
@@ -24,7 +24,6 @@ from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
@@ -43,7 +42,7 @@ from benchmarks.random_play import (
     play_at_random,
     play_for,
 )
-from hatch_build import copy_with_compiled
+from hatch_build import compiled_folder
 from referee.games.keyed import random_outcome
 from referee.games.registry import UnknownGame
 
@@ -280,16 +279,14 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"{machine(remarks)}")
     with ExitStack() as stack:
         speeds, keyed = ([own_row(box, luck) for box in found] for luck in (ordinary_luck, keyed_luck))
-        if arguments.compiled:
-            folder = Path(stack.enter_context(TemporaryDirectory()))
-            copy_with_compiled(folder)
-            compiled = stack.enter_context(elsewhere(folder))
+        if arguments.compiled is not None:
+            compiled = stack.enter_context(elsewhere(stack.enter_context(compiled_folder(arguments.compiled))))
             speeds += [compiled_row(box, False, compiled) for box in found]
             keyed += [compiled_row(box, True, compiled) for box in found]
         rows = speeds + [peer_row(peer) for peer in peers]
         measure_speeds([*rows, *keyed], arguments.seconds, arguments.rounds)
         print_speeds(rows, keyed)
-        if arguments.compiled:
+        if arguments.compiled is not None:
             pairs = list(zip(speeds, keyed, strict=True))
             print_gains(pairs[: len(found)], pairs[len(found) :])
     if arguments.decisions:
@@ -307,7 +304,13 @@ if __name__ == "__main__":
     parser.add_argument("--blocks", type=int, default=100, help="most blocks in a row; 0: no such table")
     parser.add_argument("--block-s", type=float, default=3.0, help="no new block of a row after this many CPU seconds")
     parser.add_argument("--no-peers", dest="peers", action="store_false")
-    parser.add_argument("--compiled", action="store_true", help="also compile the rules, and measure these beside")
+    parser.add_argument(
+        "--compiled",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="also with compiled rules: those of a folder, or new ones",
+    )
     try:
         main(parser.parse_args())
     except UnknownGame as error:

@@ -1,9 +1,9 @@
 """How costs grow with the matches of a run, its bots, and the seats of a game: a table, and curves as a picture.
 
-    python benchmarks/growth.py [--matches 1000 4000 16000 64000] [--bots 10 20 40 80 160 320] [--svg FILE]
+    python benchmarks/growth.py [--matches 1000 4000 16000] [--bots 10 20 40 80 160 320] [--svg FILE]
 
-CPU milliseconds of this process; results are made up, as in `ratings.py`, of 40 bots over 16,000 matches where another
-number does not grow. Both axes of the curves are logarithmic: what grows in proportion rises at 45 degrees.
+CPU milliseconds of this process. Results are made up, as in `ratings.py`: of 40 bots, or over 4,000 matches of two seats
+and a third as many of four, where another number grows. Both axes of the curves are logarithmic.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from leaderboard.ratings.official import rate
 from leaderboard.statistics import statistics
 
 BOTS = 40
-MATCHES = 16_000
+MATCHES = 4000
 Curves = dict[str, list[tuple[float, float]]]
 """By name: what grows, and CPU milliseconds."""
 
@@ -44,11 +44,11 @@ def over_matches(counts: Sequence[int]) -> Curves:
 
 
 def over_bots(counts: Sequence[int]) -> Curves:
-    curves: Curves = {"official table, two seats": [], "live table": []}
+    curves: Curves = {"official table, two seats": [], "official table, four seats": []}
     for count in counts:
-        rows = make_matches(MATCHES, count, 2)
-        for name, work in zip(curves, (rate, rate_live), strict=True):
-            curves[name].append((count, cost_ms(lambda work=work, rows=rows: work(rows))))  # type: ignore[misc]
+        for name, seats in zip(curves, (2, 4), strict=True):
+            rows = make_matches(MATCHES // (seats - 1), count, seats)
+            curves[name].append((count, cost_ms(lambda rows=rows: rate(rows))))  # type: ignore[misc]
     return curves
 
 
@@ -125,7 +125,7 @@ def panel(what: str, curves: Curves) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--matches", type=int, nargs="+", default=[1000, 4000, 16_000, 64_000])
+    parser.add_argument("--matches", type=int, nargs="+", default=[1000, 4000, 16_000])
     parser.add_argument("--bots", type=int, nargs="+", default=[10, 20, 40, 80, 160, 320])
     parser.add_argument("--svg", type=Path, metavar="FILE", help="where to draw the curves")
     given = parser.parse_args()
