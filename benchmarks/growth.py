@@ -1,9 +1,10 @@
 """How costs grow with the matches of a run, its bots, and the seats of a game: a table, and curves as a picture.
 
-    python benchmarks/growth.py [--matches 1000 4000 16000] [--bots 10 20 40 80 160 320] [--svg FILE]
+    python benchmarks/growth.py [--matches 1000 4000 16000] [--bots 10 20 40 80 160 320] [--seconds 0.3]
+        [--svg FILE]
 
-CPU milliseconds of this process. Results are made up, as in `ratings.py`: of 40 bots, or over 4,000 matches of two seats
-and a third as many of four, where another number grows. Both axes of the curves are logarithmic.
+CPU milliseconds of this process. Results are made up, as in `ratings.py`: of 40 bots, or over 4,000 matches of two
+seats and a third as many of four, where another number grows. Both axes of the curves are logarithmic.
 """
 
 import argparse
@@ -52,12 +53,12 @@ def over_bots(counts: Sequence[int]) -> Curves:
     return curves
 
 
-def over_seats() -> Curves:
+def over_seats(seconds: float) -> Curves:
     """Random play of whole matches."""
     curves: Curves = {}
     for box in boxes(()):
         play_at_random(box, ordinary_luck, Random(0))
-        matches, _, cpu_s = play_for(lambda rng, box=box: play_at_random(box, ordinary_luck, rng), 1, 0.3)  # type: ignore[misc]
+        matches, _, cpu_s = play_for(lambda rng, box=box: play_at_random(box, ordinary_luck, rng), 1, seconds)  # type: ignore[misc]
         curves.setdefault(f"match of {box.game.id}", []).append((box.players, 1000 * cpu_s / matches))
     return curves
 
@@ -110,11 +111,12 @@ def panel(what: str, curves: Curves) -> str:
     out = [f'<text x="{LEFT}" y="18" font-weight="bold">CPU ms by {escape(what)}</text>']
     for value in sorted({value for value, _ in points}):
         out.append(f'<text x="{x(value):.0f}" y="{ABOVE + inner_h + 16}" text-anchor="middle">{value:,.0f}</text>')
-    for power in range(-3, 8):
-        if low_y <= power <= high_y:
-            at = y(10**power)
+    steps = (1, 2, 5) if high_y - low_y < 1.5 else (1,)
+    for cost in [step * 10.0**power for power in range(-3, 8) for step in steps]:
+        if low_y <= log10(cost) <= high_y:
+            at = y(cost)
             out.append(f'<line x1="{LEFT}" y1="{at:.1f}" x2="{LEFT + inner_w}" y2="{at:.1f}" stroke="#ddd"/>')
-            out.append(f'<text x="{LEFT - 5}" y="{at + 4:.1f}" text-anchor="end">{10**power:g}</text>')
+            out.append(f'<text x="{LEFT - 5}" y="{at + 4:.1f}" text-anchor="end">{cost:,g}</text>')
     for number, (name, line) in enumerate(curves.items()):
         colour, beneath = COLOURS[number % len(COLOURS)], ABOVE + inner_h + 36 + 15 * number
         path = " ".join(f"{x(value):.1f},{y(cost):.1f}" for value, cost in line)
@@ -127,9 +129,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--matches", type=int, nargs="+", default=[1000, 4000, 16_000])
     parser.add_argument("--bots", type=int, nargs="+", default=[10, 20, 40, 80, 160, 320])
+    parser.add_argument("--seconds", type=float, default=0.3, help="CPU seconds of random play for a number of seats")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="where to draw the curves")
     given = parser.parse_args()
-    parts = {"matches": over_matches(given.matches), "bots": over_bots(given.bots), "seats": over_seats()}
+    parts = {"matches": over_matches(given.matches), "bots": over_bots(given.bots), "seats": over_seats(given.seconds)}
     print("\n\n".join(table(what, curves) for what, curves in parts.items()))
     if given.svg:
         given.svg.write_text(picture(parts))

@@ -78,7 +78,7 @@ class Plan:
         """The complete vertices by slot."""
         self.vertices: dict[int, int] = {}
         """Per complete vertex its slot."""
-        self.columns = [b""] * 9
+        self.columns = [bytearray() for _ in range(9)]
         """x, y and sides of the vertices, of the cells and of the tiles, without the empty slots."""
 
     def lay(self, tile: PlacedTile) -> None:
@@ -102,7 +102,7 @@ class Plan:
                     self._put_in(3, self.cells, beside, need)
                 else:
                     at = SIDES * bisect_left(self.cells, beside)
-                    columns[5] = columns[5][:at] + need + columns[5][at + SIDES :]
+                    columns[5][at : at + SIDES] = need
         for corner in (spot, spot + 1, spot + width, spot + width + 1):
             northwest, southeast, southwest = corner - 1, corner - width, corner - width - 1
             if corner in sides and northwest in sides and southeast in sides and southwest in sides:
@@ -115,18 +115,18 @@ class Plan:
         at = bisect_left(spots, spot)
         spots.insert(at, spot)
         x, y = self.board.xy[spot]
-        columns[first] = columns[first][:at] + bytes((x & 255,)) + columns[first][at:]
-        columns[first + 1] = columns[first + 1][:at] + bytes((y & 255,)) + columns[first + 1][at:]
-        columns[first + 2] = columns[first + 2][: SIDES * at] + sides + columns[first + 2][SIDES * at :]
+        columns[first].insert(at, x & 255)
+        columns[first + 1].insert(at, y & 255)
+        columns[first + 2][SIDES * at : SIDES * at] = sides
 
     def _take_out(self, first: int, spots: list[int], spot: int) -> None:
         """The opposite of `_put_in`."""
         columns = self.columns
         at = bisect_left(spots, spot)
         del spots[at]
-        columns[first] = columns[first][:at] + columns[first][at + 1 :]
-        columns[first + 1] = columns[first + 1][:at] + columns[first + 1][at + 1 :]
-        columns[first + 2] = columns[first + 2][: SIDES * at] + columns[first + 2][SIDES * (at + 1) :]
+        del columns[first][at]
+        del columns[first + 1][at]
+        del columns[first + 2][SIDES * at : SIDES * (at + 1)]
 
 
 def _added(before: tuple[PlacedTile, ...], tiles: tuple[PlacedTile, ...]) -> int:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, Self, TypeAlias
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, event
+from referee.games.api.compiling import mypyc_attr
 from referee.games.king_of_new_york import card_effects, damage, destruction, dice, market, movement
 from referee.games.king_of_new_york import constants as task_kinds
 from referee.games.king_of_new_york.actions import (
@@ -92,6 +93,7 @@ _NO_DICE: Final = [0] * len(FACES)
 _NO_UNITS: Final = [0] * (STACKS // 3 * UNIT_KINDS)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
 class KingState(Position):
     """One node of a match. See `referee.games.api.State`."""
 

@@ -124,7 +124,7 @@ _FIELDS: Final = (
 """Of a position."""
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class Position:
     """Everything about one node of a match. `observation.py` describes the fields, most of which are seen.
 

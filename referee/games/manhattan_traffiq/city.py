@@ -18,7 +18,7 @@ from referee.games.manhattan_traffiq.observation import CityMap, PlacedTile
 _AROUND: Final = 4
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `copy` can leave out __init__
 class City:
     """Grows tile by tile. Indices of cells and vertices are those of `Board`.
 

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, draft_of, event
+from referee.games.api.compiling import mypyc_attr
 from referee.games.manhattan_traffiq.actions import (
     VEHICLES,
     Attach,
@@ -54,6 +55,7 @@ _LETTERS: Final = {Taxi: "T", Truck: "L"}
 _OBSERVATION_DRAFT: Final = draft_of(Observation)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
 class State(Position):
     """One position and its rules: see `referee.games.api.State`. Attributes are read-only for others."""
 

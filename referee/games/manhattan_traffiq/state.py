@@ -13,7 +13,7 @@ from referee.games.manhattan_traffiq.observation import Facts, Fleet
 from referee.games.manhattan_traffiq.options import rules_of
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class Position:
     """All that a match is at one moment. Mutable; tiles in hands and in the stock are numbers of kinds of tile."""
 

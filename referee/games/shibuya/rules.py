@@ -5,6 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of, event
+from referee.games.api.compiling import mypyc_attr
 from referee.games.shibuya.actions import (
     BUILD,
     MOVES,
@@ -50,6 +51,7 @@ _TILES: Final = Draw("tiles", 0)
 _ASKED: Final = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in DECISION_KINDS}
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
 class State(Position):
     """One position and its rules: see `referee.games.api.State`."""
 

@@ -39,7 +39,7 @@ Area: TypeAlias = tuple[int, int, dict[int, int], dict[int, int]]
 of the two, by the set of its fields that are occupied, what can then be reached."""
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class Position:
     """All that a match is at one moment. Mutable.
 

@@ -32,7 +32,7 @@ RETURNED_ONE: Final = 2
 _TICKET_COLUMNS: Final = ("under", "seats", "sizes", "states", "returned", "owners", "sources", "tickets")
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class Market:
     """Row, deck and discards. Mutable. Sizes are kept beside the counts.
 
@@ -279,7 +279,7 @@ class Market:
         return market
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class TicketDeck:
     """The destination tickets: an unknown part on top, returned ones under it in known order, and who drew what.
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from referee.games.api import Action, Chance, Decision, Event, IllegalAction, Outcome, Roll
 from referee.games.api import Draw as DrawStream
+from referee.games.api.compiling import mypyc_attr
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import (
     CARD_INDEX,
@@ -70,6 +71,7 @@ _CARD_TAKEN: Final = tuple(tuple(Event(ev.CardTaken(seat, name)) for name in CAR
 _CARD_TURNED_UP: Final = tuple(Event(ev.CardTurnedUp(name)) for name in CARDS)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
 class State(Position):
     """One position and its rules: see `referee.games.api.State`."""
 

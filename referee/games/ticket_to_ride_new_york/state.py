@@ -87,7 +87,7 @@ def _own_options(values: tuple[Any, ...], text: str) -> tuple[dict[str, Any], Ru
     return options, rules
 
 
-@mypyc_attr(serializable=True)  # so that a copy can be made without __init__
+@mypyc_attr(allow_interpreted_subclasses=True)  # so that `clone` can leave out __init__
 class Position:
     """All that a match is at one moment. Mutable."""
 
