@@ -469,9 +469,8 @@ class TraffiqArrays:
         plan.map = city
         plan.frontier = dict(zip(plan.cells, range(len(plan.cells)), strict=True))
         plan.vertices = dict(zip(plan.corners, range(len(plan.corners)), strict=True))
-        used = b"\1" * len(plan.corners)
-        sizes = (self._tiles, *self._sizes)
+        columns = [bytearray(b"\1" * len(plan.corners)), *plan.columns]
         plan.row = b"".join(
-            [column.ljust(size, b"\0") for column, size in zip((used, *plan.columns), sizes, strict=True)]
+            [column.ljust(size, b"\0") for column, size in zip(columns, (self._tiles, *self._sizes), strict=True)]
         )
         return plan
