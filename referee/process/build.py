@@ -36,6 +36,7 @@ from referee.process.packages import (
     SDK,
     Environment,
     Requirements,
+    base_python,
     copy_requirements,
     has_requirements,
     have_hashes,
@@ -527,6 +528,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
             log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
             try:
                 fetch_s = run_phase("fetch", venv, workshop, log)
+                base = base_python(copy)
                 try:
                     for words in sources:
                         fetch_s += run_phase("fetch", [*pip, "install", *options, *words], workshop, log)
@@ -536,6 +538,11 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
                     raise
             finally:
                 take_back(copy)
+        if base_python(copy) != base:
+            raise EntryError(
+                f"{folder / REQUIREMENTS}: a package that ran while it was installed has changed which Python is used",
+                "leave that package out",
+            )
         remove_tree(wheels)
         artefacts, number = installed_in(copy)
         version = ".".join(map(str, sys.version_info[:3]))

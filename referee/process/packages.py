@@ -42,6 +42,7 @@ _BETWEEN = re.compile(r"""[\s=@"']+""")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
 _RECORD_BYTES = 16 << 20
+_SETTINGS_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,16 @@ def copy_requirements(folder: Path, requirements: Requirements, target: Path) ->
         copy = target / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy_within(folder, find_within(folder, Path(name)), copy)
+
+
+def base_python(folder: Path) -> object:
+    """What leads from the environment to the Python that it was made with, to be compared: a package that runs code of
+    its own while it is installed must not lead to somewhere else, for bots are shown where it leads. OSError."""
+    prefix = python_in(folder).parents[1]
+    settings = prefix / "pyvenv.cfg"
+    links = {path.name: path.readlink() for path in (prefix / "bin").glob("python*") if is_link(path)}
+    plain = is_file(settings) and not is_link(settings) and settings.stat().st_size <= _SETTINGS_BYTES
+    return os.path.realpath(prefix / "bin"), settings.read_bytes() if plain else None, links
 
 
 def have_hashes(folder: Path, requirements: Requirements) -> bool:

@@ -22,7 +22,7 @@ from referee.games.registry import get_game
 from referee.match import EndReason, MatchSpec, SeatSpec, Table
 from referee.process import build as build_module
 from referee.process.build import BuildError, Yard, build, pip_failed
-from referee.process.entry import NotBuiltError, load_entry
+from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import load_manifest
 from referee.process.packages import read_requirements, write_wheels
 from referee.process.sandbox import Sandbox
@@ -69,11 +69,12 @@ def write_tiny(folder: Path, version: str) -> None:
         wheel.writestr(f"{about}/RECORD", f"tiny.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n")
 
 
-def write_source(folder: Path) -> None:
-    """A package without a wheel, which makes one of itself."""
+def write_source(folder: Path, first: str = "pass") -> None:
+    """A package without a wheel, which makes one of itself, and does `first` before."""
     backend = (
-        "import shutil\n"
+        "import os, shutil, sys\n"
         "def build_wheel(folder, *_):\n"
+        f"    {first}\n"
         "    shutil.copy('made.whl', f'{folder}/plain-1.0-py3-none-any.whl')\n"
         "    return 'plain-1.0-py3-none-any.whl'\n"
     )
@@ -261,6 +262,23 @@ def test_only_wheels_are_taken(bot: Path) -> None:
     write_source(bot / "wheels")
     (bot / "requirements.txt").write_text(f"{OFFLINE}plain\n")
     assert "No matching distribution found for plain" in str(failed(bot))
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "open(f'{sys.prefix}/pyvenv.cfg', 'w').write('home = /srv/app/bin')",
+        "os.rename(f'{sys.prefix}/bin', f'{sys.prefix}/b'); os.symlink('b', f'{sys.prefix}/bin')",
+    ],
+)
+def test_no_package_leads_the_environment_to_another_python(bot: Path, deed: str) -> None:
+    """Each bot with that list was shown /srv/app, which nobody had granted."""
+    write_source(bot / "wheels", deed)
+    (bot / "requirements.txt").write_text(f"{OFFLINE}plain\n--no-binary plain\n")
+    with pytest.raises(EntryError, check=says("has changed which Python is used")):
+        build(bot, Yard("plain"))
+    with pytest.raises(NotBuiltError):
+        load_entry(bot)
 
 
 def test_a_source_is_taken_where_the_file_allows_it(generous: tuple[Path, str]) -> None:
