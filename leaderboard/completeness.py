@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -160,27 +160,28 @@ class Verification:
         yield from map(self.verify, rest)
 
     def _verify_beside(self, paths: Iterator[Path], workers: int) -> Iterator[Verdict]:
-        """Takes from `paths` what other processes verify; all, unless one of them dies."""
+        """Takes from `paths` what other processes verify: all, unless one of them dies or cannot be started."""
         chunks: deque[list[Path]] = deque()
         futures: deque[Future[list[_Checked]]] = deque()
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin_beside, (self,))
-        try:
-            while True:
-                while len(chunks) < 2 * workers and (chunk := list(islice(paths, _CHUNK))):
-                    chunks.append(chunk)
-                    futures.append(pool.submit(_check_beside, chunk))
-                if not chunks:
-                    return
-                checked = futures[0].result()
-                futures.popleft()
-                for path, (verdict, outcome) in zip(chunks.popleft(), checked, strict=True):
-                    self._keep(path, outcome)
-                    yield verdict
-        except BrokenProcessPool:  # the kernel took one, say: this process does what they have left
-            for chunk in chunks:
-                yield from map(self.verify, chunk)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        with ExitStack() as stack:
+            try:
+                fork = multiprocessing.get_context("fork")
+                pool = ProcessPoolExecutor(workers, fork, _begin_beside, (self,))
+                stack.callback(pool.shutdown, cancel_futures=True)
+                while True:
+                    while len(chunks) < 2 * workers and (chunk := list(islice(paths, _CHUNK))):
+                        chunks.append(chunk)
+                        futures.append(pool.submit(_check_beside, chunk))
+                    if not chunks:
+                        return
+                    checked = futures[0].result()
+                    futures.popleft()
+                    for path, (verdict, outcome) in zip(chunks.popleft(), checked, strict=True):
+                        self._keep(path, outcome)
+                        yield verdict
+            except (BrokenProcessPool, OSError):  # the kernel took one, say: this process does what they have left
+                for chunk in chunks:
+                    yield from map(self.verify, chunk)
 
     def _check(self, path: Path) -> "_Checked":
         folder = run_of(path)

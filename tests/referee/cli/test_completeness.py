@@ -245,3 +245,16 @@ def test_what_a_process_leaves_that_dies_is_verified_all_the_same(finished, cros
 
     monkeypatch.setattr(completeness.Verification, "_check", die)
     assert crosstown("matches", "verify", "cup", "--all", "--json").out == alone.out
+
+
+def test_where_no_process_can_be_started_this_one_verifies(finished, crosstown, monkeypatch):
+    finished(played=24)
+    alone = crosstown("matches", "verify", "cup", "--all", "--json")
+    monkeypatch.setattr(completeness, "WORTH_PROCESSES", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(os, "fork", lambda: raise_error(BlockingIOError(11, "Resource temporarily unavailable")))
+    assert crosstown("matches", "verify", "cup", "--all", "--json").out == alone.out
+
+
+def raise_error(error):
+    raise error
