@@ -626,6 +626,9 @@ def _match(spec: MatchSpec) -> dict[str, object]:
     return {
         "place": spec.place,
         "match": spec.match_id,
+        "stage": spec.stage,
+        "round": spec.round or None,
+        "table": spec.table or None,
         "block": spec.block,
         "game": spec.game,
         "seats": [seat.name for seat in spec.seats],
@@ -633,4 +636,7 @@ def _match(spec: MatchSpec) -> dict[str, object]:
 
 
 def _line(spec: MatchSpec) -> str:
-    return f"{spec.place:>6}  {spec.match_id}  block {spec.block:>5}  " + " - ".join(seat.name for seat in spec.seats)
+    where = f"block {spec.block:>5}"
+    if spec.table:
+        where += f"  {spec.stage}{', ' if spec.stage else ''}round {spec.round}, table {spec.table}"
+    return f"{spec.place:>6}  {spec.match_id}  {where}  " + " - ".join(seat.name for seat in spec.seats)
