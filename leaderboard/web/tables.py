@@ -6,7 +6,7 @@ A long computation goes on in a thread of its own. Until it ends, readers are sh
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from threading import Condition, Lock, Thread
@@ -260,6 +260,7 @@ def _tables(
     view, warnings = facts.view(index.rows)
     ahead = view.ahead
     counted = apply_controls(index.rows, facts.controls, view.missed)
+    counted = replace(counted, anchors={} if facts.run is None else facts.run.rating_anchors)
     facts = facts.without(counted.annulled)
     ratings = rate_pools(
         counted.rows, kept=live, settled=index.settled, approvals=counted.approvals, anchors=counted.anchors

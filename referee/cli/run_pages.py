@@ -420,7 +420,7 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         annulled = f" ({played.table.annulled} annulled)" if played.table.annulled else ""
         notes.print(f"all {plural(there, 'match')} were there already{annulled}, in {folder.path}", markup=False)
     if not summary.stopped or summary.complete:
-        print_standings(table, CAPTION)
+        print_standings(table, " ".join(part for part in (CAPTION, played.table.caption) if part))
         print_placings(tournament, summary, played.table.format_table.notes)
     if summary.cancelled:
         notes.print(f"{plural(summary.cancelled, 'match')} cancelled: entries that are out, or annulled", markup=False)

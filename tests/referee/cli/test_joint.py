@@ -6,12 +6,16 @@ import shutil
 from dataclasses import replace
 from itertools import permutations
 
+import httpx
 import pytest
 
 from leaderboard.joint import combined, join, joint_standings
 from leaderboard.ratings.official import rate
 from leaderboard.run_table import counted_matches
+from leaderboard.web.app import make_app
+from leaderboard.web.facts import facts_of
 from referee.errors import UsageError
+from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
 
 
@@ -138,3 +142,17 @@ def test_a_sum_over_two_games_is_that_of_both(make_run, runs):
     assert found[first.entry_id].total == pytest.approx(2 * first.conservative)
     assert found[first.entry_id].error == pytest.approx(1.959964 * (2 * first.sigma**2) ** 0.5)
     assert found[table[1].entry_id].total == pytest.approx(table[1].conservative)
+
+
+async def test_pages_and_the_interface_show_ratings_relative_to_the_anchors(make_run, tmp_path):
+    folder = make_run("cup")
+    ann = Run(folder).participants[0].entry_id
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("ratings", anchor={ann: 1000})
+    app = make_app(tmp_path / "runs", facts_of)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        found = (await web.get("/api/v1/runs/cup/standings")).json()
+        page = (await web.get("/runs/cup")).text
+    rows = {row["entry_id"]: row for row in found["standings"]}
+    assert (rows[ann]["elo"], rows[ann]["mu"]) == (1000, 25)
+    assert "Anchored: " in page
