@@ -167,8 +167,9 @@ def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str, desk: Desk 
         if bot.games and foreign and "*" not in bot.games:
             raise UsageError(f"bot '{bot.name}' does not play {foreign[0]}", "add a bot that plays it")
         place = _next_place(folder, desk)
-        if why := _closed_to_others(text, place):
-            raise UsageError(f"'{bot.name}' would play nothing: {why}", "start another run with it: --new")
+        why, step = _closed_to_others(text, place)
+        if why:
+            raise UsageError(f"'{bot.name}' would play nothing: {why}", f"{step}start another run with it: --new")
         return Control("added", place, entry_id=bot.entry_id, name=bot.name, by=by, reason=reason)
 
     return _append(folder, make, desk, bot.fields)
@@ -242,20 +243,24 @@ def _check_folders(name: str, folder: Path, bot: Participant) -> None:
         )
 
 
-def _closed_to_others(text: JournalText, place: int) -> str:
-    """Why a bot that joins at this place would never play; '' if it would."""
+def _closed_to_others(text: JournalText, place: int) -> tuple[str, str]:
+    """Why a bot that joins at this place would never play, '' if it would; and what would open the run to it, if
+    anything does."""
     assert text.created is not None
     style = text.created.fields["configuration"]["format"]
     last = next(line for line in reversed(text.events) if line.kind in ("created", "resumed", "stopped", "finished"))
     if style == comparison.NAME:
-        return "this run compares two bots"
+        return "this run compares two bots", ""
     if style == knockout.FORMAT.name and place > 0:
-        return "a knockout takes others only before its first round"
+        return "a knockout takes others only before its first round", ""
     if style == stages.FORMAT.name:
-        return "a run with stages takes no others"
-    if last.kind == "finished" and not last.fields["missing"] and get_format(style).uses_results:
-        return "the schedule of this run has ended"
-    return ""
+        return "a run with stages takes no others", ""
+    if any(control.kind == "decided" for control in in_force(text.controls)):
+        return "this run has stopped by its rule", "change stop_when in the tournament file and run it first, or "
+    ended = last.kind == "finished" and not last.fields["missing"] and text.opened is None
+    if ended and get_format(style).uses_results:
+        return "the schedule of this run has ended", "make it longer first: crosstown extend RUN, or "
+    return "", ""
 
 
 def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str, desk: Desk | None = None) -> Control:

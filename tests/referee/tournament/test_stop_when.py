@@ -22,6 +22,7 @@ from referee.schedule.formats.api import Block, BlockResult, MatchScore
 from referee.schedule.stopping import parse_stop_when
 from referee.tournament.config import load_config
 from referee.tournament.entrants import load_tournament
+from referee.tournament.joining import load_joining
 
 
 class Killed(Exception):
@@ -184,3 +185,25 @@ def test_a_command_says_what_is_left(make_tournament, play, run_folder, monkeypa
     assert "stop_when: ranking 99.9 %: 'bot" in capsys.readouterr().out
     assert run_command(["standings", "cup", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stop_when"]["solid"] is False
+
+
+def test_a_run_that_has_ended_takes_a_bot_when_it_is_longer_and_one_that_has_stopped_under_another_rule(
+    make_tournament, write_file, write_bot, go, run_folder
+):
+    tournament = make_tournament(3, blocks=6, format="league")
+    go(tournament)
+    new = write_bot("new")
+    run = Run(run_folder)
+    joining = load_joining(run.journal, new, None)
+    with pytest.raises(UsageError, match="the schedule of this run has ended") as caught:
+        run.add(joining, by="eve")
+    assert "crosstown extend RUN" in caught.value.next_step
+    run.extend({"blocks": 6}, by="eve", reason="")
+    run.add(joining, by="eve")
+    started(run_folder)
+    stopped = make_tournament(3, blocks=60, stop_when="precision 330 Elo")
+    go(stopped)
+    run = Run(run_folder)
+    with pytest.raises(UsageError, match="this run has stopped by its rule") as caught:
+        run.add(joining, by="eve")
+    assert "stop_when" in caught.value.next_step
