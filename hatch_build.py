@@ -1,4 +1,4 @@
-"""Compiles the rules of the games with mypyc, when that is asked for. Plain Python is the default.
+"""Compiles the rules of the games with mypyc, when that is asked for. Plain Python is the default. Experimental.
 
     python launch.py compile              a wheel with compiled rules for this Python and machine, in dist/
     CROSSTOWN_COMPILE=1 pip wheel .       the same with the tools of the build, which pip installs for it

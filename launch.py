@@ -4,7 +4,7 @@
     python3 launch.py first     play tournaments/first.toml to a leaderboard (the default)
     python3 launch.py test      run the tests; further words go to pytest
     python3 launch.py setup     only set up, with the tools for development
-    python3 launch.py compile   make a wheel with compiled rules, in dist/
+    python3 launch.py compile   make a wheel with compiled rules (experimental), in dist/
 
 Needs Python 3.11 or newer with venv and pip, nothing else.
 """
