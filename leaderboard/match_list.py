@@ -9,6 +9,7 @@ from typing import Any
 from leaderboard.controls import annulled_entries
 from leaderboard.evidence import Evidence, evidence_of, last_lines
 from leaderboard.index import load_index
+from leaderboard.records import MatchRow
 from leaderboard.schedule_view import view_schedule
 from referee.errors import JournalError, UsageError
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
@@ -40,7 +41,11 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def takes_header(self, head: Header) -> bool:
+    def takes_row(self, row: MatchRow) -> bool:
+        """Whether a match that counts is wanted."""
+        return self.takes_header(row) and self.reason in ("", row.reason, *row.faults)
+
+    def takes_header(self, head: Header | MatchRow) -> bool:
         """Whether a match with this header may be wanted."""
         if self.since is not None or self.until is not None:
             created = _time(head.created_at)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -48,10 +49,6 @@ class PoolReport:
     odd: Sequence[Residual]
 
 
-def _link(row: MatchRow, folder: str) -> str:
-    return f"{folder}/{row.stamp.name}" if folder else ""
-
-
 @dataclass(frozen=True, slots=True)
 class MatchLine:
     """One line of the list of matches; `link` is relative to the page, '' where there is no file to link to."""
@@ -70,6 +67,7 @@ def report_html(
     unusable: Iterable[ReadMatch] = (),
     link: str = "",
     packed: Container[str] = (),
+    replays: Mapping[str, str] = MappingProxyType({}),
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
     failed_starts: Sequence[FailedStart] = (),
@@ -78,7 +76,8 @@ def report_html(
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
     """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
-    matches `packed` have no file. `facts` are shown as they are, by name. `ratings` are those of `rate_pools` for these
+    matches `packed` have no file. `replays` has the page of a match by its id, which is linked instead. `facts` are
+    shown as they are, by name. `ratings` are those of `rate_pools` for these
     matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
     ratings = (
         rate_pools(counted.rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
@@ -100,8 +99,13 @@ def report_html(
         total=total,
         made_at=made_at,
         link=link,
+        replays=replays,
         matches=[
-            MatchLine(row, f"{link}/{row.stamp.name}" if link and row.match_id not in packed else "") for row in matches
+            MatchLine(
+                row,
+                replays.get(row.match_id, f"{link}/{row.stamp.name}" if link and row.match_id not in packed else ""),
+            )
+            for row in matches
         ],
         left_out=len(counted.rows) - len(matches),
         unusable=list(unusable),

@@ -91,3 +91,13 @@ def outcome_for(match: MatchRow, entry_id: str) -> str:
     if seat.rank > 1:
         return "lost"
     return "drawn" if any(other.rank == 1 and other.team != seat.team for other in match.seats) else "won"
+
+
+def result_words(row: MatchRow) -> str:
+    """Who won a match: 'Ada beats Bob', 'Ada and Bob draw', 'Ada beats Bob, Cyd'."""
+    seats = sorted(row.seats, key=lambda seat: (seat.rank, seat.seat))
+    first = [seat.name for seat in seats if seat.rank == seats[0].rank]
+    others = [seat.name for seat in seats if seat.rank != seats[0].rank]
+    if not others:
+        return f"{', '.join(first[:-1])} and {first[-1]} draw"
+    return f"{' and '.join(first)} {'beats' if len(first) == 1 else 'beat'} {', '.join(others)}"

@@ -72,6 +72,7 @@ TABLE: Final[tuple[Access, ...]] = (
     *_reads("visitor", "/runs", _RUN, f"{_RUN}/events", f"{_RUN}/standings.csv", f"{_RUN}/cross", f"{_RUN}/plots"),
     *_reads("visitor", f"{_RUN}/pairings", f"{_RUN}/pairings.csv", f"{_RUN}/bracket.svg"),
     *_reads("visitor", f"{_RUN}/schedule", f"{_RUN}/settings", f"{_RUN}/matches", f"{_RUN}/matches.csv"),
+    *_reads("visitor", "/wall", f"{_RUN}/results.atom", f"{_RUN}/embed"),
     *_reads("visitor", f"{_RUN}/bots/{{entry}}", _MATCH, f"{_MATCH}/events", f"{_MATCH}/record"),
     # People play bots: only on a server without a ladder
     *_reads("visitor", "/play", _SEAT, f"{_SEAT}/state", f"{_SEAT}/events"),

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import access, api, games, ladder, live, members, monitoring, organiser, pages, play
+from leaderboard.web import access, api, feed, games, ladder, live, members, monitoring, organiser, pages, play, wall
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
@@ -61,8 +61,11 @@ def make_app(
         Route("/games/{game:path}", games.game),
         Route("/runs", pages.runs),
         Route("/search", pages.search),
+        Route("/wall", wall.wall),
         Route(_RUN, pages.run),
         Route(f"{_RUN}/events", live.run_events),
+        Route(f"{_RUN}/results.atom", feed.feed),
+        Route(f"{_RUN}/embed", feed.embedded),
         Route(f"{_RUN}/standings.csv", pages.standings_file),
         Route(f"{_RUN}/cross", pages.cross_table),
         Route(f"{_RUN}/plots", pages.plots),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from starlette.responses import Response
 
+from leaderboard.export.cells import cell
 from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
 from leaderboard.schedule_view import Pairing
@@ -68,14 +69,6 @@ def _csv(heads: Sequence[str], lines: Iterable[Sequence[object]], name: str) -> 
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(heads)
-    writer.writerows([_cell(value) for value in line] for line in lines)
+    writer.writerows([cell(value) for value in line] for line in lines)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _cell(value: object) -> object:
-    """A spreadsheet must not take what a bot calls itself for a formula."""
-    if isinstance(value, str):
-        shown = "".join(char if char.isprintable() else " " for char in value)
-        return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
-    return value

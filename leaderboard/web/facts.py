@@ -73,6 +73,10 @@ class RunFacts:
         """In a word, whether the run goes on now."""
         return self.word or ("" if self.run is None else self.run.state)
 
+    def is_held(self) -> bool:
+        """Whether the runner at work was told to begin no match."""
+        return self.run is not None and self.run.begun and self.run.held
+
     def view(self, rows: Sequence[MatchRow]) -> tuple[ScheduleView, tuple[str, ...]]:
         """What the schedule says of the run with these rated matches, and sentences on what is wrong with them."""
         if self.run is None or not self.known:

@@ -21,7 +21,7 @@ from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS, TEMPLATES, bar_cell
-from leaderboard.results import is_mirror, outcome_for
+from leaderboard.results import is_mirror, outcome_for, result_words
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import game_title, option_words, pool_title
@@ -69,6 +69,7 @@ def make_templates() -> Environment:
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.filters["fault"] = fault_words
+    environment.filters["result"] = result_words
     environment.globals |= {
         "archive": "",  # what pages that become files are an archive of
         "pool_title": pool_title,

@@ -8,6 +8,9 @@ POLICY = (
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
+FRAMED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
+"""The same for a page that another site may show in a frame."""
+
 
 class SecurityHeaders:
     """Middleware that adds them."""
@@ -19,7 +22,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = POLICY
+                headers.setdefault("Content-Security-Policy", POLICY)
                 headers["X-Content-Type-Options"] = "nosniff"
                 # With "no-referrer" browsers would hide the origin of our own forms from us.
                 headers["Referrer-Policy"] = "same-origin"

@@ -46,9 +46,10 @@ _SCRIPTS: Final = ("sort.js", "times.js")
 
 _TABS: Final = ("cross", "plots", "schedule", "settings")
 _LINK = re.compile(r' (href|src|data-events|data-frames)="([/?][^"]*)"')
+_FEED_LINK = re.compile(r'href="http://localhost(/[^"]*)"')
 _FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _SCRIPT = re.compile(r'<script src="/static/([^"]+)" defer></script>')
-_SERVED = re.compile(r'<a\b[^>]*? href="/(?:api|sign-in|join|my)\b[^"]*"[^>]*>.*?</a>', re.DOTALL)
+_SERVED = re.compile(r'<a\b[^>]*? href="/(?:api|sign-in|join|my|wall)\b[^"]*"[^>]*>.*?</a>', re.DOTALL)
 _BUSY_S = 0.5
 _MOST_REPLAYS_AHEAD = 1000
 
@@ -83,13 +84,15 @@ def publish(
     hand_ins: LadderHost | None = None,
     caption: str = "",
     jobs: int = 1,
+    url: str = "",
     report: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Published:
     """Write the pages of the run folders in `runs`, or of those of these `names`, as the folder `target`, which is
     replaced as a whole if it was written here before. UsageError, PlatformError.
 
-    With `hand_ins` the runs are the divisions of a ladder. `caption` says what the site is an archive of. Matches are
-    drawn by `jobs` processes; `report` is called with the number of drawn matches and the number of all.
+    With `hand_ins` the runs are the divisions of a ladder. `caption` says what the site is an archive of. `url` is the
+    address of the site, with which the links of its feeds begin; without it they are relative. Matches are drawn by
+    `jobs` processes; `report` is called with the number of drawn matches and the number of all.
     """
     made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
@@ -98,7 +101,7 @@ def publish(
     except OSError as error:
         raise UsageError(f"{target} cannot be made ({error.strerror})", "choose another folder") from None
     try:
-        site = _Site(runs, names, made, target, hand_ins, caption)
+        site = _Site(runs, names, made, target, hand_ins, caption, url)
         pages = asyncio.run(site.write())
         replays, kept, unreadable = site.write_replays(jobs, report)
         (made / MARKER).write_text("written by: crosstown publish\n", encoding="utf-8")
@@ -141,12 +144,20 @@ def _remove(folder: Path) -> None:
 
 class _Site:
     def __init__(
-        self, runs: Path, names: Sequence[str], folder: Path, before: Path, hand_ins: LadderHost | None, caption: str
+        self,
+        runs: Path,
+        names: Sequence[str],
+        folder: Path,
+        before: Path,
+        hand_ins: LadderHost | None,
+        caption: str,
+        url: str = "",
     ) -> None:
         self._runs = {run.name: run for run in runs_in(runs) if not names or run.name in names}
         if not self._runs:
             raise UsageError(f"{runs} has no run with records", "name a run folder, or a folder with run folders")
         self._folder = folder
+        self._url = url.rstrip("/")
         self._before = before
         self._is_ladder = hand_ins is not None
         self._app = _static_app(runs, hand_ins, caption, self._runs)
@@ -174,10 +185,24 @@ class _Site:
                 text, found = self._rewritten(body.decode(), address, file)
                 waiting.extend(found)
                 body = text.encode()
+            elif file.endswith(".atom"):
+                body = self._feed(body.decode(), file).encode()
             path = self._folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(body)
         return len(seen)
+
+    def _feed(self, text: str, file: str) -> str:
+        """A feed with links to files of the site."""
+
+        def link(match: re.Match[str]) -> str:
+            target = self._file_of(unescape(match[1]))
+            if target is None:
+                return match[0]
+            address = f"{self._url}/{quote(target)}" if self._url else relative(file, target)
+            return f'href="{escape(address)}"'
+
+        return _FEED_LINK.sub(link, text)
 
     def _rewritten(self, text: str, address: str, file: str) -> tuple[str, list[str]]:
         """The page with links to files, and the addresses of these files."""
@@ -241,6 +266,10 @@ class _Site:
                 return f"{tab}.html"
             case ["standings.csv"]:
                 return "standings.csv"
+            case ["results.atom"]:
+                return "results.atom"
+            case ["embed"]:
+                return "embed.html"
             case ["matches.csv"]:
                 return f"matches{of_bot}.csv"
             case ["matches"]:
@@ -335,6 +364,18 @@ def _stamps_in(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def replays_in(site: Path, run: str) -> dict[str, Path]:
+    """The pages of matches of a run in a folder that was written here, by match id. UsageError if it is another."""
+    if not (site / MARKER).is_file():
+        raise UsageError(f"{site} was not written by crosstown publish", "first: crosstown publish RUN DIR")
+    known = (key.partition("/") for key in _stamps_in(site))
+    return {
+        match_id: site / f"runs/{_name(run)}/matches/{_name(match_id)}.html"
+        for name, _, match_id in known
+        if name == run
+    }
 
 
 async def _tables(tables: Tables, run: RunFolder) -> Any:

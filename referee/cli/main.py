@@ -35,7 +35,9 @@ COMMANDS = {
         "Print the tables of a round, with the results so far, of a format that pairs in rounds.",
     ),
     "report": Place(
-        "run_commands", "report", "Write one HTML page about a run: tables, plots, faults and links to the records."
+        "run_commands",
+        "report",
+        "Write one HTML page about a run: tables, plots, faults and links to records, or with --site to replays.",
     ),
     "rebuild": Place("run_commands", "rebuild", "Make the database of a run again from its records."),
     "pack": Place(
@@ -72,6 +74,11 @@ COMMANDS = {
     "web": Place("web", "web", "Show runs, tables and matches in a browser, also while they are being played."),
     "publish": Place(
         "publish", "publish", "Write runs as a static site: tables, brackets, plots, bots, and a replay of each match."
+    ),
+    "export": Place(
+        "export",
+        "export",
+        "Write the matches of a run that count into one file: all, or those that several options select together.",
     ),
     "serve": Place(
         "serve",

@@ -23,10 +23,18 @@ def publish(
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="NUMBER", help="Processes that draw matches.", min=1, max=256)
     ] = 1,
+    url: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of the site, such as https://games.example/cup. The links of the feeds begin with it.",
+        ),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Write runs as a static site: tables, brackets, plots, bots, and a replay of each match. Any web server can show
-    it, at any address, and a browser can open index.html from the disk.
+    it, at any address, and a browser can open index.html from the disk. For each run, embed.html has its tables for a
+    frame on another page, and results.atom is a feed of its last results.
 
     The pages show what the pages of crosstown web --hide-live show: no match of a block that is not complete. A match
     that has not changed since the last time is not drawn again.
@@ -41,6 +49,8 @@ def publish(
 
     if not os.path.isdir(run):  # noqa: PTH112 - which says no to any text
         raise UsageError(f"{run} is not a folder", "give a run folder, such as runs/cup")
+    if url and not url.startswith(("http://", "https://")):
+        raise UsageError(f"{url!r} is not the address of a site", "begin it with https://")
     run = run.resolve()
     is_one = RunFolder(run).records.exists
     with console(stderr=True).status("") as shown:
@@ -49,6 +59,7 @@ def publish(
             target.absolute(),
             (run.name,) if is_one else (),
             jobs=jobs,
+            url=url,
             report=lambda done, all_: shown.update(f"{done} of {all_} matches"),
         )
     if as_json:

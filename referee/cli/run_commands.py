@@ -559,10 +559,19 @@ def report(
     html: Annotated[
         bool, typer.Option("--html", help="Write HTML. There is no other format, so the option can be left out.")
     ] = False,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder that crosstown publish wrote for the run: matches link to their replays there.",
+            show_default=False,
+        ),
+    ] = None,
     out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the path of the page as JSON.")] = False,
 ) -> None:
-    """Write one HTML page about a run: tables, plots, faults and links to the records. Print the path of the page.
+    """Write one HTML page about a run: tables, plots, faults and links to records, or with --site to replays. Print the
+    path of the page.
 
     The page has no scripts and needs no network. If the only argument ends in .html, it is FILE, and the run is the
     most recent one.
@@ -608,6 +617,7 @@ def report(
         format_table=view.table,
         link=os.path.relpath(found.records.folder, path.parent),
         packed=found.records.packed(),
+        replays=_replays(site, found, path.parent),
         facts=facts,
         failed_starts=list(found.failed_starts.values()),
         faults=last_faults(counted.rows, found.records),
@@ -619,6 +629,14 @@ def report(
         print_json({"report": str(path), "matches": len(counted.rows)})
     else:
         print_text(str(path))
+
+
+def _replays(site: Path | None, run: "Run", here: Path) -> dict[str, str]:
+    """The links from a page in the folder `here` to the replays in `site`, by match id."""
+    from leaderboard.web.site import replays_in
+
+    pages = {} if site is None else replays_in(site, run.folder.name)
+    return {match_id: os.path.relpath(page, here) for match_id, page in pages.items()}
 
 
 def _luck_facts(run: "Run") -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """What `crosstown run` prints: the dry run, progress, and how a run ended."""
 
 import json
+import math
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -21,11 +22,13 @@ from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
 from referee.cli.standings_pages import print_format_table
+from referee.process.busy import BusyMeter
 from referee.record import Record
 from referee.run.decisions import length_words
 from referee.run.folder import RunFolder, is_renamed, lengthening, run_folders, title_of
 from referee.run.luck import known_words, read_secrets
 from referee.run.run import Run
+from referee.run.status import PlayedMatch, Status, end_status, write_status
 from referee.schedule.balance import Balance, Row, balance
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
@@ -41,13 +44,19 @@ from referee.tournament.resources import available_cores, split_cores, too_many_
 from referee.tournament.steering import Steering
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import Progress
 
     from referee.cluster.peers import Peer
 
 
 LINE_EVERY_S = 10.0
+
+LOOK_EVERY_S = 1.0
+"""How often it is seen what is played, and what the machine is busy with."""
+
+MOST_SHOWN = 4
+"""Matches in play that are named."""
 
 
 class Records(Protocol):
@@ -64,9 +73,15 @@ class ProgressReport:
     """The runner's observer. Shows where the run stands, and hands on which records count and which no more."""
 
     def __init__(
-        self, title: str, records: Records, *, quiet: bool = False, outlook: Callable[[], str] | None = None
+        self,
+        title: str,
+        records: Records,
+        *,
+        quiet: bool = False,
+        outlook: Callable[[], str] | None = None,
+        folder: RunFolder | None = None,
     ) -> None:
-        """`outlook` says how far the run is by a rule that may stop it."""
+        """`outlook` says how far the run is by a rule that may stop it. `folder`: where pages find what is played."""
         self._title = title
         self._outlook = outlook or (lambda: "")
         self._records = records
@@ -76,6 +91,12 @@ class ProgressReport:
         self._task: Any = None
         self._start = self._at = Reached(0, 0, 0)
         self._began_s = self._said_s = time.monotonic()
+        self._folder = folder
+        self._gaps = Gaps()
+        self._meter = BusyMeter()
+        self._looked_s = -LOOK_EVERY_S
+        self._status = Status()
+        self._since: dict[str, float] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +106,8 @@ class ProgressReport:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._folder is not None:
+            end_status(self._folder)
 
     def starting(self, confinement: Confinement, lowered: str) -> None:
         self._records.start()
@@ -96,6 +119,7 @@ class ProgressReport:
         self._start = self._at = at
         done, total = at.done, at.total
         self._began_s = self._said_s = time.monotonic()
+        self._gaps.begin(self._began_s)
         if done and done < total:
             self.note(f"going on: {_of(at, done)} matches are there")
         if self._quiet or not self._console.is_terminal or done + at.off == total or self._bar is not None:
@@ -103,7 +127,17 @@ class ProgressReport:
         from rich.progress import BarColumn, Progress, TextColumn
         from rich.text import Text
 
-        self._bar = Progress(
+        report = self
+
+        class Shown(Progress):
+            """With a line below it on what is played now."""
+
+            def get_renderables(self) -> Iterator["RenderableType"]:
+                yield self.make_tasks_table(self.tasks)
+                if words := report.now():
+                    yield Text(one_line(words), no_wrap=True, overflow="ellipsis")
+
+        self._bar = Shown(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.fields[number]}"),
@@ -117,8 +151,47 @@ class ProgressReport:
         self._bar.start()
 
     def reached(self, at: Reached) -> None:
+        self._gaps.note(at.done + at.off - self._at.done - self._at.off, time.monotonic())
         self._at = at
         self._show()
+
+    def playing(self, specs: Collection[MatchSpec], held: bool) -> None:
+        """The matches in play. Called some times a second."""
+        now_s = time.monotonic()
+        if now_s < self._looked_s + LOOK_EVERY_S:
+            return
+        self._looked_s = now_s
+        self._since = {spec.match_id: self._since.get(spec.match_id, time.time()) for spec in specs}
+        busy = self._meter.look()
+        left = self._left()
+        self._status = Status(
+            held,
+            None if left is None else left[0],
+            None if left is None else left[1],
+            self._at.at_most,
+            tuple(
+                PlayedMatch(
+                    spec.match_id, spec.game, tuple(seat.name for seat in spec.seats), self._since[spec.match_id]
+                )
+                for spec in specs
+            ),
+            self._status.machine if busy is None else busy.words,
+        )
+        if self._folder is not None:
+            write_status(self._folder, self._status)
+        self._show()
+
+    def _left(self) -> tuple[float, float | None] | None:
+        return self._gaps.left(self._at.total - self._at.done - self._at.off)
+
+    def now(self) -> str:
+        """What is played now, and what the machine is busy with."""
+        playing = self._status.playing
+        shown = [" - ".join(one.names) for one in playing[:MOST_SHOWN]]
+        more = [f"{len(playing) - MOST_SHOWN} more"] if len(playing) > MOST_SHOWN else []
+        parts = ["paused"] if self._status.held else []
+        parts += [f"now: {', '.join([*shown, *more])}"] if playing else []
+        return "; ".join([*parts, *([self._status.machine] if self._status.machine else [])])
 
     def rated(self, path: Path, record: Record) -> None:
         self._records.add(path, record)
@@ -139,13 +212,13 @@ class ProgressReport:
         """Rate, time left, and what is not tried again: '9.8 matches/s, 3.2 s left, 4 given up'."""
         at, elapsed_s = self._at, max(self.elapsed_s, 1e-9)
         played = at.done - self._start.done
-        if played <= 0:
+        left = self._left()
+        if played <= 0 or left is None:
             return ""
-        settled = played + at.off - self._start.off
-        left_s = (at.total - at.done - at.off) * elapsed_s / settled
+        left_s, error_s = left
         off = f", {at.off} given up" if at.off else ""
         most = "at most " if at.at_most else ""
-        return f"{played / elapsed_s:.1f} matches/s, {most}{duration(left_s)} left{off}"
+        return f"{played / elapsed_s:.1f} matches/s, {most}{left_words(left_s, error_s)} left{off}"
 
     def _show(self) -> None:
         if self._bar is not None:
@@ -158,6 +231,50 @@ class ProgressReport:
             pace = f", {pace}" if (pace := self.pace()) else ""
             outlook = f"; {outlook}" if (outlook := self._outlook()) else ""
             self.note(f"{self._title}: {_of(self._at, self._at.done)} matches{pace}{outlook}")
+            if now := self.now():
+                self.note(f"    {now}")
+
+
+@dataclass(slots=True)
+class Gaps:
+    """The times from one result to the next, and what follows from them for those that are to come."""
+
+    number: int = 0
+    mean_s: float = 0.0
+    squares: float = 0.0
+    """The sum of the squared distances from the mean."""
+    last_s: float = 0.0
+
+    def begin(self, now_s: float) -> None:
+        """The next gap begins now."""
+        self.last_s = now_s
+
+    def note(self, results: int, now_s: float) -> None:
+        """So many results have come since the last."""
+        if results <= 0:
+            return
+        gap_s = (now_s - self.last_s) / results
+        self.last_s = now_s
+        for _ in range(results):
+            self.number += 1
+            distance = gap_s - self.mean_s
+            self.mean_s += distance / self.number
+            self.squares += distance * (gap_s - self.mean_s)
+
+    def left(self, results: int) -> tuple[float, float | None] | None:
+        """How many seconds so many results take, and two standard deviations of that: of the sum of as many gaps, and
+        of their mean, which is known from few; None for that while there is one gap. None before there is one."""
+        if not self.number:
+            return None
+        if self.number == 1:
+            return results * self.mean_s, None
+        variance = self.squares / (self.number - 1)
+        return results * self.mean_s, 2 * math.sqrt(variance * results * (1 + results / self.number))
+
+
+def left_words(left_s: float, error_s: float | None) -> str:
+    """A time with its error, as far as that is known: '3.2 s ± 0.4 s'."""
+    return duration(left_s) if error_s is None else f"{duration(left_s)} ± {duration(error_s)}"
 
 
 def _of(at: Reached, number: int) -> str:
@@ -317,9 +434,10 @@ def play(
         )
 
     fixed = "" if again is not None else "this run compares two bots"
-    with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet, outlook=outlook) as report:
+    title = title_of(folder, tournament.config.name)
+    with ProgressReport(title, indexer, quiet=quiet, outlook=outlook, folder=folder) as report:
         try:
-            with Steering(folder, fixed=fixed) as steering:
+            with Steering(folder, fixed=fixed, on_playing=report.playing) as steering:
                 summary = go_on(tournament, steering)
                 while summary.changed and again is not None:
                     tournament = again()

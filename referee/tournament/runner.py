@@ -197,7 +197,7 @@ class Runner:
             behind = max([self._progress.behind, *(spec.place + 1 for spec in playing.values())])
             return Desk(self._journal, behind, frozenset(spec.match_id for spec in playing.values()))
 
-        self._steering.obey(desk, self._observer.note, self._revoked)
+        self._steering.obey(desk, playing.values(), self._observer.note, self._revoked)
 
     def _revoked(self, match_id: str) -> None:
         self._observer.revoked(closed_path(live_path(self._folder.matches, match_id)))

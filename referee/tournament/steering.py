@@ -1,7 +1,7 @@
 """The orders that one run of the command takes while it plays. See `referee.run.orders`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Self
 
@@ -10,6 +10,7 @@ from referee.run.decisions import Desk, carry_out, pause
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
 from referee.run.orders import LOOK_S, Inbox, Order
+from referee.schedule.spec import MatchSpec
 
 _NEEDS_BOTS = ("add", "reinstate", "extend")
 """Orders after which bots or workers are needed that were not started."""
@@ -19,8 +20,17 @@ class Steering:
     """A context manager. It holds the lock of the run, and what was ordered, until all of it is played: the run may be
     taken up several times inside, each time with what was ordered before."""
 
-    def __init__(self, folder: RunFolder, *, fixed: str = "", time_s: Callable[[], float] = time.monotonic) -> None:
-        """`fixed`: why this run takes no orders but to pause and to resume, '' if it does."""
+    def __init__(
+        self,
+        folder: RunFolder,
+        *,
+        fixed: str = "",
+        time_s: Callable[[], float] = time.monotonic,
+        on_playing: Callable[[Collection[MatchSpec], bool], None] = lambda _playing, _held: None,
+    ) -> None:
+        """`fixed`: why this run takes no orders but to pause and to resume, '' if it does. `on_playing` is called now
+        and then with the matches in play."""
+        self._on_playing = on_playing
         self._folder = folder
         self._fixed = fixed
         self._time_s = time_s
@@ -62,11 +72,18 @@ class Steering:
         self.sessions += 1
         return order
 
-    def obey(self, desk: Callable[[], Desk], note: Callable[[str], None], revoked: Callable[[str], None]) -> None:
+    def obey(
+        self,
+        desk: Callable[[], Desk],
+        playing: Collection[MatchSpec],
+        note: Callable[[str], None],
+        revoked: Callable[[str], None],
+    ) -> None:
         """Carry out the orders that have come. `revoked` is called with each match that counts no more."""
         if self._time_s() < self._looked_s + LOOK_S:
             return
         self._looked_s = self._time_s()
+        self._on_playing(playing, self.paused)
         for order in self._inbox.take():
             try:
                 self._carry_out(order, replace(desk(), order=order.id), note, revoked)

@@ -1,14 +1,20 @@
 """What is told of the progress of a run: how many matches of how many."""
 
 import io
+import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from referee.cli import run_pages as module
-from referee.cli.run_pages import ProgressReport
+from referee.cli.run_pages import Gaps, ProgressReport
+from referee.run.folder import RunFolder
+from referee.run.lock import RunLock
+from referee.run.status import read_status
 from referee.tournament.runner import Reached
 
 
@@ -53,6 +59,50 @@ def test_a_line_without_a_pace_ends_after_the_matches(
         report.begun(Reached(8, 0, 0, False))
         report.reached(Reached(8, 0, 0, False))
     assert capfd.readouterr().err == "cup: 0 of 8 matches\n"
+
+
+def test_the_time_that_is_left_has_an_error() -> None:
+    gaps = Gaps()
+    gaps.begin(0.0)
+    assert gaps.left(10) is None
+    gaps.note(1, 1.0)
+    assert gaps.left(10) == (10.0, None)
+    for second in (3.0, 4.0, 6.0):
+        gaps.note(1, second)
+    left_s, error_s = gaps.left(100) or (0.0, None)
+    assert left_s == pytest.approx(150)
+    # gaps of 1, 2, 1, 2 s: their variance is 1/3; of the sum of 100 more, and of the mean of 4 that is taken for theirs
+    assert error_s == pytest.approx(2 * math.sqrt(100 / 3 * (1 + 100 / 4)))
+    assert gaps.left(0) == (0.0, 0.0)
+
+
+def test_results_that_come_together_are_as_many_gaps() -> None:
+    gaps = Gaps()
+    gaps.begin(0.0)
+    gaps.note(4, 8.0)
+    gaps.note(0, 9.0)
+    assert gaps.left(3) == (6.0, 0.0)
+
+
+def test_progress_says_what_is_played_now_and_pages_find_it(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(module, "LOOK_EVERY_S", 0.0)
+    seats = [SimpleNamespace(name=name) for name in ("ann", "bob")]
+    specs: Any = [SimpleNamespace(match_id=f"m{number}", game="toy", seats=seats) for number in range(6)]
+    folder = RunFolder(tmp_path)
+    with ProgressReport("cup", NoRecords(), folder=folder) as report, RunLock(folder.lock):  # type: ignore[arg-type]
+        report.begun(Reached(8, 0, 0))
+        report.playing(specs, held=True)
+        said = read_status(folder)
+        assert said is not None
+        assert said.held
+        assert [one.match_id for one in said.playing] == [f"m{number}" for number in range(6)]
+    assert not (tmp_path / "status.json").exists()
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "cup: 0 of 8 matches"
+    assert lines[1].startswith("    paused; now: ann - bob, ann - bob, ann - bob, ann - bob, 2 more")
 
 
 def _plain(written: io.StringIO) -> str:

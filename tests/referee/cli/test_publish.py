@@ -1,6 +1,7 @@
 """`crosstown publish`."""
 
 import json
+import re
 
 
 def test_a_run_becomes_a_folder_with_an_index(make_run, crosstown, tmp_path):
@@ -26,3 +27,24 @@ def test_a_folder_without_runs_is_a_mistake_in_use(crosstown, tmp_path):
     assert said.code == 2
     assert "empty has no run with records" in said.err
     assert not (tmp_path / "site").exists()
+
+
+def test_a_report_links_to_the_replays_of_a_site(make_run, crosstown, tmp_path):
+    make_run(played=4)
+    assert crosstown("publish", "runs/cup", "site").code == 0
+    assert crosstown("report", "cup", "pages/report.html", "--site", "site").code == 2, "there is no folder pages"
+    (tmp_path / "pages").mkdir()
+    assert crosstown("report", "cup", "pages/report.html", "--site", "site").code == 0
+    links = set(re.findall(r'href="([^"#]+)"', (tmp_path / "pages" / "report.html").read_text()))
+    assert len(links) == 4
+    for link in links:
+        assert (tmp_path / "pages" / link).resolve().relative_to(tmp_path / "site" / "runs" / "cup" / "matches")
+        assert (tmp_path / "pages" / link).is_file()
+    refused = crosstown("report", "cup", "--site", "runs")
+    assert (refused.code, "was not written by crosstown publish" in refused.err) == (2, True)
+
+
+def test_the_address_of_a_site_is_an_address(make_run, crosstown):
+    make_run(played=4)
+    refused = crosstown("publish", "runs/cup", "site", "--url", "games.example")
+    assert (refused.code, "begin it with https://" in refused.err) == (2, True)

@@ -1,0 +1,152 @@
+"""The matches of a run in one file: replays in a zip, lines of JSON, rows of CSV, or a database."""
+
+import csv
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from leaderboard.export.cells import cell
+from leaderboard.export.document import match_document
+from leaderboard.export.page import replay_page
+from leaderboard.index import load_index
+from leaderboard.match_list import Filter
+from leaderboard.records import MatchRow
+from leaderboard.run_table import counted_rows
+from leaderboard.schedule_view import view_schedule
+from leaderboard.store import Store, StoreError
+from referee.errors import PlatformError
+from referee.record import Record, RecordError, read_record
+from referee.record.narration import EVERYTHING
+from referee.run.run import Run
+
+FORMATS: Final = {".zip": "html", ".jsonl": "jsonl", ".csv": "csv", ".db": "sqlite", ".sqlite": "sqlite"}
+"""By the ending of a file."""
+
+_HEADS: Final = (
+    "match_id", "place", "block", "game", "created_at", "reason", "detail", "decisions", "wall_us",
+)  # fmt: skip
+_SEAT_HEADS: Final = ("entry_id", "name", "version", "rank", "fault", "total_us")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How many matches are in the file, and why others are not."""
+
+    matches: int
+    left_out: tuple[str, ...] = ()
+
+
+def chosen(run: Run, wanted: Filter) -> list[MatchRow]:
+    """The matches of a run that count, are wanted, and may be shown: none of a block that is not complete."""
+    index = load_index(run.folder)
+    counted, _ = counted_rows(run, index.rows)
+    ahead = view_schedule(run, index.rows, look_ahead=True).ahead
+    return [row for row in counted.rows if not ahead.is_open(row.game, row.block) and wanted.takes_row(row)]
+
+
+def write_run(
+    run: Run, rows: Sequence[MatchRow], file: Path, style: str, report: Callable[[int], None] = lambda _done: None
+) -> Exported:
+    """Write the matches to `file` as one of `FORMATS`. PlatformError; the file is then as before."""
+    try:
+        with _replacing(file) as made:
+            match style:
+                case "html":
+                    return _write_zip(run, rows, made, report)
+                case "jsonl":
+                    return _write_lines(run, rows, made, report)
+                case "csv":
+                    return _write_csv(rows, made)
+                case _:
+                    return _write_database(rows, made)
+    except OSError as error:
+        raise PlatformError(f"cannot write {file}: {error.strerror}", "name another file") from error
+    except StoreError as error:
+        raise PlatformError(str(error), "name another file") from error
+
+
+@contextmanager
+def _replacing(file: Path) -> Iterator[Path]:
+    """A file to write, which takes the place of `file` once it is complete."""
+    made = file.with_name(f".{file.name}-{secrets.token_hex(4)}.tmp")
+    try:
+        yield made
+        made.replace(file)
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                made.with_name(made.name + suffix).unlink()
+
+
+def _records(
+    run: Run, rows: Iterable[MatchRow], left_out: list[str], report: Callable[[int], None]
+) -> Iterator[tuple[MatchRow, Record]]:
+    for done, row in enumerate(rows):
+        report(done)
+        try:
+            yield row, read_record(run.records.at(row.stamp))
+        except RecordError as error:
+            left_out.append(f"{row.match_id}: {error}")
+
+
+def _write_zip(run: Run, rows: Sequence[MatchRow], made: Path, report: Callable[[int], None]) -> Exported:
+    left_out: list[str] = []
+    number = 0
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for row, record in _records(run, rows, left_out, report):
+            # A page is compressed inside: what is left is hardly worth the time.
+            archive.writestr(f"{row.match_id}.html", replay_page(record, [EVERYTHING]), zipfile.ZIP_STORED)
+            number += 1
+        archive.writestr("matches.csv", _csv_of(rows))
+    return Exported(number, tuple(left_out))
+
+
+def _write_lines(run: Run, rows: Sequence[MatchRow], made: Path, report: Callable[[int], None]) -> Exported:
+    left_out: list[str] = []
+    number = 0
+    with made.open("w", encoding="ascii") as file:
+        for row, record in _records(run, rows, left_out, report):
+            ranking = [seat.rank for seat in row.seats]
+            file.write(json.dumps({**match_document(record), "counts_with": ranking}, separators=(",", ":")) + "\n")
+            number += 1
+        _sync(file)
+    return Exported(number, tuple(left_out))
+
+
+def _write_csv(rows: Sequence[MatchRow], made: Path) -> Exported:
+    with made.open("w", encoding="utf-8", newline="") as file:
+        file.write(_csv_of(rows))
+        _sync(file)
+    return Exported(len(rows))
+
+
+def _csv_of(rows: Sequence[MatchRow]) -> str:
+    """A row for each match, with as many columns of seats as the largest match has."""
+    seats = max((len(row.seats) for row in rows), default=0)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*_HEADS, *(f"{head}_{seat}" for seat in range(seats) for head in _SEAT_HEADS)])
+    for row in rows:
+        values = [getattr(row, head) for head in _HEADS]
+        values += [getattr(seat, head) for seat in row.seats for head in _SEAT_HEADS]
+        writer.writerow(map(cell, values))
+    return text.getvalue()
+
+
+def _write_database(rows: Sequence[MatchRow], made: Path) -> Exported:
+    """The tables of `crosstown.db`, see docs/database.md."""
+    with Store(made) as store:
+        store.put(rows)
+    return Exported(len(rows))
+
+
+def _sync(file: io.TextIOWrapper) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,94 @@
+"""`crosstown export`: the matches of a run in one file."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.arguments import OUT, AsJson, Out
+
+
+class ExportFormat(StrEnum):
+    """What is written of a run."""
+
+    HTML = "html"
+    JSONL = "jsonl"
+    CSV = "csv"
+    SQLITE = "sqlite"
+
+
+def export(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Tournament file, run folder or name of a run.", show_default=False)
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)],
+    style: Annotated[
+        ExportFormat | None,
+        typer.Option(
+            "--format",
+            metavar="html|jsonl|csv|sqlite",
+            help="html: a zip of replays. jsonl: a line of JSON for each match. csv: a row for each match. sqlite: a "
+            "database. Default: from the ending of FILE (.zip, .jsonl, .csv, .db).",
+            show_default=False,
+        ),
+    ] = None,
+    bot: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BOT",
+            help="Only matches with this bot: its name or the first characters of its entry id. If repeated, "
+            "only matches with all of these bots.",
+            show_default=False,
+        ),
+    ] = None,
+    game: Annotated[str, typer.Option(metavar="GAME", help="Only matches of this game, such as shibuya.")] = "",
+    reason: Annotated[
+        str, typer.Option(metavar="REASON", help="Only matches with this end reason or fault, such as move_timeout.")
+    ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Only matches started at or after this UTC time, such as 2026-01-31 or 2026-01-31T18:00.",
+        ),
+    ] = "",
+    until: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            help="Only matches started up to this UTC time, such as 2026-01-31T18:00. A date includes the whole day.",
+        ),
+    ] = "",
+    out: Out = OUT,
+    as_json: AsJson = False,
+) -> None:
+    """Write the matches of a run that count into one file: all, or those that several options select together.
+
+    An annulled match is left out, and a match that was judged again has the ranking that counts. A match is left out
+    until all matches with the same seed are over. FILE is replaced only when the new one is complete.
+
+    Example: crosstown export spring curry.zip --bot Curry
+    """
+    from leaderboard.export.whole_run import FORMATS, chosen, write_run
+    from leaderboard.match_list import make_filter
+    from referee.cli.find import find_run
+    from referee.cli.output import console, print_json, print_text
+    from referee.errors import UsageError
+    from referee.texts import one_line, plural
+
+    wanted = style.value if style is not None else FORMATS.get(file.suffix.lower())
+    if wanted is None:
+        raise UsageError(f"{file} has an ending that names no format", "add --format html, jsonl, csv or sqlite")
+    found = find_run(run, out)
+    matches = chosen(found, make_filter(bot or (), game, reason, "", since, until))
+    with console(stderr=True).status("") as shown:
+        done = write_run(found, matches, file, wanted, lambda n: shown.update(f"{n} of {len(matches)} matches"))
+    if as_json:
+        print_json({"file": str(file), "format": wanted, "matches": done.matches, "left_out": list(done.left_out)})
+        return
+    for why in done.left_out:
+        print_text(f"left out: {one_line(why)}")
+    print_text(f"{file}: {plural(done.matches, 'match')}")

@@ -1,0 +1,90 @@
+"""The matches of a run in one file: all that count, or those that are wanted, and none that may not be shown yet."""
+
+import csv
+import io
+import json
+import sqlite3
+import zipfile
+
+import pytest
+
+from referee.record.store import match_id_of
+
+
+@pytest.fixture
+def cup(make_run):
+    """A finished run of four matches."""
+    return make_run()
+
+
+def ids(folder):
+    return sorted(match_id_of(path) for path in folder.matches.glob("*.gz"))
+
+
+def exported(crosstown, *words):
+    printed = crosstown("export", "cup", *map(str, words))
+    assert printed.code == 0, printed.err
+    return printed.out
+
+
+def test_a_zip_has_a_replay_of_each_match(cup, crosstown, tmp_path):
+    file = tmp_path / "cup.zip"
+    assert exported(crosstown, file) == f"{file}: 4 matches\n"
+    with zipfile.ZipFile(file) as archive:
+        assert sorted(archive.namelist()) == sorted([*(f"{one}.html" for one in ids(cup)), "matches.csv"])
+        assert archive.testzip() is None
+        assert archive.read(f"{ids(cup)[0]}.html").startswith(b"<!doctype html>")
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+
+
+def test_lines_of_json_are_documents_of_matches(cup, crosstown, tmp_path):
+    exported(crosstown, tmp_path / "cup.jsonl")
+    found = [json.loads(line) for line in (tmp_path / "cup.jsonl").read_text().splitlines()]
+    assert [one["header"]["match_id"] for one in found] == ids(cup)
+    assert all(one["counts_with"] == one["footer"]["ranking"] for one in found)
+
+
+def test_rows_of_csv_have_the_seats(cup, crosstown, tmp_path):
+    exported(crosstown, tmp_path / "cup.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "cup.csv").read_text())))
+    assert [row["match_id"] for row in rows] == ids(cup)
+    assert {row["name_0"] for row in rows} == {"<ann>", "[b]bob"}
+    assert all({row["rank_0"], row["rank_1"]} <= {"1", "2"} for row in rows)
+
+
+def test_a_database_has_the_tables_of_a_run(cup, crosstown, tmp_path):
+    exported(crosstown, tmp_path / "cup.db")
+    with sqlite3.connect(tmp_path / "cup.db") as database:
+        found = database.execute("select match_id from matches order by place").fetchall()
+    assert [one[0] for one in found] == ids(cup)
+    assert sorted(path.name for path in tmp_path.glob("cup.db*")) == ["cup.db"]
+
+
+def test_only_what_is_wanted_is_written(cup, crosstown, tmp_path):
+    assert exported(crosstown, tmp_path / "a.csv", "--bot", "<ann>") == f"{tmp_path / 'a.csv'}: 4 matches\n"
+    for words in (("--bot", "nobody"), ("--reason", "move_timeout"), ("--game", "chess"), ("--to", "2000-01-01")):
+        assert exported(crosstown, tmp_path / "a.csv", *words) == f"{tmp_path / 'a.csv'}: 0 matches\n"
+
+
+def test_annulled_matches_are_left_out(cup, crosstown, tmp_path):
+    first, *others = ids(cup)
+    assert crosstown("annul", "cup", first).code == 0
+    exported(crosstown, tmp_path / "cup.jsonl")
+    found = [json.loads(line)["header"]["match_id"] for line in (tmp_path / "cup.jsonl").read_text().splitlines()]
+    assert found == others
+
+
+def test_a_match_of_a_block_that_is_not_complete_is_left_out(cup, crosstown, tmp_path):
+    """Its seed would tell the cards of the matches that are still to be played."""
+    first = ids(cup)[0]
+    assert crosstown("annul", "cup", first, "--replay").code == 0
+    assert exported(crosstown, "--json", tmp_path / "cup.csv").count('"matches": 2')
+
+
+def test_a_file_that_cannot_be_written_leaves_what_was_there(cup, crosstown, tmp_path):
+    (tmp_path / "there.csv").mkdir()
+    printed = crosstown("export", "cup", str(tmp_path / "there.csv"))
+    assert printed.code == 3
+    assert "cannot write" in printed.err
+    printed = crosstown("export", "cup", str(tmp_path / "cup.xyz"))
+    assert (printed.code, "add --format html, jsonl, csv or sqlite" in printed.err) == (2, True)
