@@ -339,7 +339,7 @@ class Run:
         kind: OrderKind = "resume" if going_on else "pause"
         order, answered = give(self.folder, kind, {}, by=by, reason=reason) if is_run(self.folder.lock) else ("", False)
         self.reload()
-        if not answered and self._carried_out(order) is None:
+        if not answered and self.carried_out(order) is None:
             raise UsageError(f"'{self.name}' is not being played now", "to play it: crosstown run FILE")
 
     @property
@@ -369,14 +369,15 @@ class Run:
             except BusyError as error:
                 raise BusyError(f"{busy}: {error}", error.next_step) from None
             self.reload()
-            if (line := self._carried_out(order)) is not None:
+            if (line := self.carried_out(order)) is not None:
                 self.at_work = True
                 return parse_control(line.kind, line.at, line.fields)
         raise busy
 
-    def _carried_out(self, order: str) -> JournalLine | None:
+    def carried_out(self, order: str) -> JournalLine | None:
         """The line of the journal by which an order was carried out."""
-        return next((line for line in reversed(self.journal.events) if line.fields.get("order") == order), None)
+        lines = (line for line in reversed(self.journal.events) if line.fields.get("order") == order)
+        return next((line for line in lines if line.kind != "resumed"), None)  # which names the order, too
 
     def sign(self) -> "Signature":
         """Sign the journal, which has a digest of each record that counts. See `signing.sign`."""

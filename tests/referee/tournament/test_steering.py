@@ -140,6 +140,8 @@ def test_an_order_to_a_run_that_is_played_holds_and_the_run_is_exact(organiser, 
     lines = organiser.answers()
     assert {line.fields["order"] for line in lines} == set(organiser.given)
     assert all(line.fields["by"] == "ann" for line in lines if line.kind != "resumed")
+    done = [Run(organiser.folder).carried_out(order) for order in organiser.given]
+    assert {line.kind for line in done} == {control.kind for control in Run(organiser.folder).controls}
     organiser.check()
     assert summary.found + summary.played == len(list(organiser.folder.matches.glob("*.gz")))
 
