@@ -91,6 +91,7 @@ class ProgressReport:
         self._task: Any = None
         self._start = self._at = Reached(0, 0, 0)
         self._began_s = self._said_s = time.monotonic()
+        self._has_begun = False
         self._folder = folder
         self._gaps = Gaps()
         self._meter = BusyMeter()
@@ -116,10 +117,12 @@ class ProgressReport:
             self._console.print(one_line(lowered), markup=False)
 
     def begun(self, at: Reached) -> None:
-        self._start = self._at = at
+        self._at = at
         done, total = at.done, at.total
-        self._began_s = self._said_s = time.monotonic()
-        self._gaps.begin(self._began_s)
+        self._said_s = time.monotonic()
+        self._gaps.begin(self._said_s)
+        if not self._has_begun:
+            self._start, self._began_s, self._has_begun = at, self._said_s, True
         if done and done < total:
             self.note(f"going on: {_of(at, done)} matches are there")
         if self._quiet or not self._console.is_terminal or done + at.off == total or self._bar is not None:
