@@ -164,6 +164,8 @@ class ProgressReport:
         if now_s < self._looked_s + LOOK_EVERY_S:
             return
         self._looked_s = now_s
+        if held:  # what passes until the run goes on says nothing about its matches
+            self._gaps.begin(now_s)
         self._since = {spec.match_id: self._since.get(spec.match_id, time.time()) for spec in specs}
         busy = self._meter.look()
         left = self._left()
