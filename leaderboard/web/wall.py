@@ -17,7 +17,10 @@ MOST_RUNS = 6
 """Runs on the wall; those that changed last."""
 
 MOST_ROWS = 12
-"""Rows of a table, and coming matches."""
+"""Rows of a table, and matches in play."""
+
+MOST_COMING = 8
+"""Coming matches."""
 
 RENEWED_S = 5
 """How often a browser loads the page again."""
@@ -63,4 +66,4 @@ def _shown(request: Request, place: RunFolder, tables: RunTables) -> Shown:
     hidden = hides_open_blocks(request)
     live = {one.match_id for one in status.playing}
     coming = [match for match in tables.ahead.coming if match.match_id not in live]
-    return Shown(place, tables, status, () if hidden else status.playing, coming[:MOST_ROWS], hidden)
+    return Shown(place, tables, status, () if hidden else status.playing, coming[:MOST_COMING], hidden)
