@@ -5,9 +5,10 @@ import io
 import json
 import os
 import secrets
+import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -68,7 +69,7 @@ def write_run(
                     return _write_database(rows, made)
     except OSError as error:
         raise PlatformError(f"cannot write {file}: {error.strerror}", "name another file") from error
-    except StoreError as error:
+    except (StoreError, sqlite3.Error) as error:
         raise PlatformError(str(error), "name another file") from error
 
 
@@ -144,6 +145,8 @@ def _write_database(rows: Sequence[MatchRow], made: Path) -> Exported:
     """The tables of `crosstown.db`, see docs/database.md."""
     with Store(made) as store:
         store.put(rows)
+    with closing(sqlite3.connect(made)) as database:  # one file, which needs no others beside it
+        database.execute("PRAGMA journal_mode = DELETE")
     return Exported(len(rows))
 
 
