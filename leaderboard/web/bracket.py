@@ -52,9 +52,15 @@ class Bracket:
 
 
 def rounds_of(
-    rows: Sequence[MatchRow], rounds: Mapping[str, int], first: frozenset[str], *, knockout: bool = True
+    rows: Sequence[MatchRow],
+    rounds: Mapping[str, int],
+    first: frozenset[str],
+    *,
+    knockout: bool = True,
+    bronze: bool = False,
 ) -> list[Round]:
-    """The rounds with a result. `first` are the entries that lead the format's table, who stay to the end."""
+    """The rounds with a result. `first` are the entries that lead the format's table, who stay to the end. `bronze`:
+    the losers of the semi-finals play for the third rank beside the final; that is not playing on."""
     if not rounds:
         return []
     tables: dict[int, dict[frozenset[str], list[MatchRow]]] = {}
@@ -65,6 +71,9 @@ def rounds_of(
             tables.setdefault(number, {}).setdefault(members, []).append(row)
     names = {seat.entry_id: seat.name for row in rows for seat in row.seats}
     last = {entry: number for number in sorted(tables) for members in tables[number] for entry in members}
+    final = max(tables, default=0)
+    if bronze and len(tables.get(final, ())) == len(tables.get(final - 1, ())) == 2:
+        last |= dict.fromkeys(list(tables[final])[1], final - 1)
     ties: dict[int, list[Tie]] = {}
     for number in sorted(tables):
         shown = ties[number] = []

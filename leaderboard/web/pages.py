@@ -177,20 +177,21 @@ def bracket_file(request: Request) -> Response:
 def _brackets(tables: RunTables) -> list[Bracket]:
     """The rounds of the run with their results; those of each group of each stage apart."""
     own = tables.format_table
-    if own.format != STAGES.name:
-        first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
-        knockout = own.format == KNOCKOUT.name
-        return [Bracket("", knockout, rounds_of(tables.listed, tables.rounds, first, knockout=knockout))]
     first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
     run = tables.facts.run
-    stages = [] if run is None else run.configuration["settings"]["stages"]
-    knockouts = {stage["name"] for stage in stages if stage["format"] == KNOCKOUT.name}
+    settings = {} if run is None or not run.begun else run.configuration["settings"]
+    if own.format != STAGES.name:
+        knockout, bronze = own.format == KNOCKOUT.name, bool(settings.get("bronze"))
+        return [Bracket("", knockout, rounds_of(tables.listed, tables.rounds, first, knockout=knockout, bronze=bronze))]
+    stages = {stage["name"]: stage for stage in settings.get("stages", ())}
     found = []
     for label in dict.fromkeys(pairing.stage for pairing in tables.view.pairings):
+        stage = stages.get(label) or stages.get(label.rpartition(" ")[0]) or {"format": "", "settings": {}}
         rows = [row for row in tables.listed if row.match_id in tables.seating]
         rows = [row for row in rows if tables.seating[row.match_id].stage == label]
-        knockout = label in knockouts or label.rpartition(" ")[0] in knockouts
-        found.append(Bracket(label, knockout, rounds_of(rows, tables.rounds, first, knockout=knockout)))
+        knockout, bronze = stage["format"] == KNOCKOUT.name, bool(stage["settings"].get("bronze"))
+        made = rounds_of(rows, tables.rounds, first, knockout=knockout, bronze=bronze)
+        found.append(Bracket(label, knockout, made))
     return [part for part in found if part.rounds]
 
 
