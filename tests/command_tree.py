@@ -22,6 +22,7 @@ SERVING = {"cluster scheduler", "cluster worker", "cluster local"}
 
 ELSEWHERE = {
     *(f"ladder {name}" for name in ("approve", "reset", "disable", "pause", "drain", "go-on", "notice")),
+    *("pause", "resume"),
     *(f"ladder {name}" for name in ("annul", "acts", "backup", "restore", "season end", "season pages")),
 }
 """These are tried by tests of their own, in tests/referee/cli, tests/referee/ladder and tests/end_to_end."""

@@ -106,6 +106,7 @@ AFTERWARDS = [
     ("rebuild", "cup"),
     ("sign", "cup"),
     ("publish", "runs/cup site --jobs 2"),
+    ("export", "cup all.csv"),
     ("certificate", "remote.toml"),
     ("doctor", ""),
     ("docs", "cli"),

@@ -46,6 +46,7 @@ LINES = {
     "doctor": "",
     "web": "--port 0",
     "publish": "runs/cup site",
+    "export": "cup all.csv",
     "docs": "cli",
     "bridge": "cat",
     "bots new": "fresh --lang python",
@@ -128,6 +129,7 @@ FITS = {
     ("games check", "--seed"): ("huge",),  # any whole number is one
     ("matches list", "--last"): ("huge",),  # all there are
     **{("matches list", name): tuple(TEXTS) for name in ("--bot", "--game", "--tournament")},  # no match fits
+    **{("export", name): tuple(TEXTS) for name in ("--bot", "--game")},  # as above
     ("match", "--read"): ("folder", "file"),
     ("bots check", "--read"): ("folder", "file"),
     ("add", "--read"): ("folder", "file"),
