@@ -105,10 +105,11 @@ def _noise(found: dict[str, Any]) -> str:
     """What a comparison of a bot with itself says."""
     said = "A and B are the same bot, so that every difference between them is chance"
     low, high = found["interval"]
+    rounds = plural(found["rounds"], "round")
     if found["verdict"] == "accepted":
         return f"{said}: this verdict is one of those that are wrong"
     inside = "has" if low <= 0.5 <= high else "does not have"
-    return f"{said}: the interval {inside} the true score 0.500, and is {high - low:.3f} wide after as many rounds"
+    return f"{said}: the interval {inside} the true score 0.500, and is {high - low:.3f} wide after {rounds}"
 
 
 def _surer(found: dict[str, Any]) -> str:
