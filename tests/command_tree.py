@@ -22,7 +22,8 @@ SERVING = {"cluster scheduler", "cluster worker", "cluster local"}
 
 ELSEWHERE = {
     *(f"ladder {name}" for name in ("approve", "reset", "disable", "pause", "drain", "go-on", "notice")),
-    *("pause", "resume"),
+    *("pause", "resume", "pairings"),
     *(f"ladder {name}" for name in ("annul", "acts", "backup", "restore", "season end", "season pages")),
 }
-"""These are tried by tests of their own, in tests/referee/cli, tests/referee/ladder and tests/end_to_end."""
+"""These are tried by tests of their own, in tests/referee/cli, tests/referee/tournament, tests/referee/ladder and
+tests/end_to_end."""

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 
 import httpx
 import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
+from referee.cli.main import run_command
 
 STAGES = (
     '[[stages]]\nname = "groups"\ngroups = 2\nadvance = 2\n'
@@ -47,3 +49,47 @@ async def test_a_run_with_stages_shows_its_groups_its_bracket_and_its_pairings(c
         assert {(match["stage"], match["round"], match["table"]) for match in matches} == {
             (row["stage"], int(row["round"]), int(row["table"])) for row in rows if row["table"]
         }
+
+
+def test_the_command_prints_the_last_round_or_all_as_text_csv_json_and_html(cup, capsys):
+    def printed(*words):
+        assert run_command(["pairings", str(cup), *words]) == 0
+        return capsys.readouterr().out
+
+    assert printed().splitlines()[0] == "cup, round 2"
+    assert printed("--stage", "groups", "--round", "1").count("round 1") == 2
+    rows = list(csv.DictReader(io.StringIO(printed("--all", "--csv"))))
+    assert json.loads(printed("--all", "--json")) == [
+        row
+        | {
+            "round": int(row["round"]),
+            "table": int(row["table"]) if row["table"] else None,
+            "matches_left": int(row["matches_left"]),
+        }
+        for row in rows
+    ]
+    assert printed("--all", "--html").count("<section>") == len({(row["stage"], row["round"]) for row in rows})
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--round", "9"), "round 9 is not known yet"),
+        (("--stage", "finals"), "the stages so far are: groups A, groups B, cup"),
+        (("--csv", "--json"), "--html, --csv and --json exclude each other"),
+        (("--all", "--round", "1"), "--all and --round exclude each other"),
+        (("--round", "0"), "--round must be at least 1"),
+        (("--stage", "\x1b[31m"), "no stage is called"),
+    ],
+)
+def test_what_the_command_cannot_print_is_refused_with_what_there_is(cup, capsys, words, told):
+    assert run_command(["pairings", str(cup), *words]) == 2
+    said = capsys.readouterr().err
+    assert told in " ".join(said.split())
+    assert "\x1b" not in said
+
+
+def test_a_run_without_rounds_says_which_formats_have_them(make_tournament, play, run_folder, capsys):
+    play(make_tournament(3, blocks=1))
+    assert run_command(["pairings", str(run_folder.path)]) == 2
+    assert "pairings are for formats in rounds: swiss, knockout, stages" in " ".join(capsys.readouterr().err.split())
