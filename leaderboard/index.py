@@ -17,13 +17,14 @@ STRAGGLING = 1000
 class Index:
     """`rows` are the rated matches by place; `unusable` what else lies there and does not count.
 
-    `stale`: the database did not have exactly these rows. `settled`: the place of the first match without a result; of
-    matches that more than `STRAGGLING` later ones have overtaken none is waited for.
+    `stale`: the database did not have exactly these rows; `read` are those that it lacked. `settled`: the place of the
+    first match without a result; of matches that more than `STRAGGLING` later ones have overtaken none is waited for.
     """
 
     rows: tuple[MatchRow, ...]
     unusable: tuple[ReadMatch, ...]
     stale: bool
+    read: tuple[MatchRow, ...] = ()
 
     @property
     def settled(self) -> int:
@@ -46,8 +47,8 @@ def load_index(run: RunFolder, known: Mapping[str, MatchRow] | None = None, data
         except StoreError:
             known = {}
     rows: list[MatchRow] = []
+    read: list[MatchRow] = []
     unusable: list[ReadMatch] = []
-    stale = False
     anchors: Anchors | None = None
     for match_id, stamp in run.records.stamps().items():
         row = known.get(match_id)
@@ -60,6 +61,6 @@ def load_index(run: RunFolder, known: Mapping[str, MatchRow] | None = None, data
             unusable.append(found)
         else:
             rows.append(found.row)
-            stale = True
+            read.append(found.row)
     rows.sort(key=lambda row: (row.place, row.match_id))
-    return Index(tuple(rows), tuple(unusable), stale or len(known) != len(rows))
+    return Index(tuple(rows), tuple(unusable), bool(read) or len(known) != len(rows), tuple(read))

@@ -117,7 +117,7 @@ class Indexer:
         index = load_index(self._run)
         if index.stale:
             store.keep_only(row.match_id for row in index.rows)
-            store.put(index.rows)
+            store.put(index.read)
         self._synced = True
 
 
