@@ -234,7 +234,7 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
     from distributed import Worker
     from distributed.worker import DEFAULT_METRICS
 
-    from referee.cluster.machine import METRIC, SLOT, Facts, own_platform, own_versions
+    from referee.cluster.machine import METRIC, Facts, own_platform, own_versions
     from referee.cluster.orders import Answer, Order
     from referee.cluster.plugin import MachinePlugin
     from referee.cluster.settings import CONFIG
@@ -243,13 +243,12 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
 
     class Simulated(MachinePlugin):
         async def setup(self, worker: Worker) -> None:
-            self._worker = worker
+            self._listen(worker)
 
         async def teardown(self, worker: Worker) -> None:
             pass
 
-        async def _play(self, order: Order) -> bytes:
-            self._tell("begun", key=order.key)
+        async def _play(self, order: Order, client: str) -> bytes:
             await asyncio.sleep(MATCH_S)
             result = MatchResult(
                 order.spec.match_id, "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 40, MATCH_S, "ab"
@@ -264,8 +263,7 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
             plugin = Simulated(Path(name) / own, facts)
             worker = Worker(
                 address,
-                nthreads=slots + 2,
-                resources={SLOT: slots},
+                nthreads=slots,
                 name=own,
                 dashboard_address="127.0.0.1:0",
                 memory_limit=0,

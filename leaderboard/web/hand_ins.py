@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final, Literal, Protocol, TypeAlias
 
 from referee.errors import ExpectedError
+from referee.run.machines import ClusterState
 
 
 class Refusal(StrEnum):
@@ -297,7 +298,8 @@ class Person:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """What an organiser sees. `queue` are the hand-ins that are on their way, the next first; `builds` the last
-    versions that were built or rejected, the newest first. `runner` is '' or a sentence on why nothing is played."""
+    versions that were built or rejected, the newest first. `runner` is '' or a sentence on why nothing is played.
+    `cluster` has the machines, where the ladder plays on a cluster."""
 
     alarms: tuple[Alarm, ...]
     queue: tuple[VersionState, ...]
@@ -305,6 +307,7 @@ class Overview:
     builds: tuple[VersionState, ...]
     people: tuple[Person, ...]
     runner: str = ""
+    cluster: ClusterState | None = None
 
 
 class Upload(Protocol):

@@ -47,6 +47,7 @@ from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
 from referee.record.store import contents, is_live, is_packed, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
+from referee.run.machines import read_state
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.schedule.formats.stages import FORMAT as STAGES
 from referee.texts import one_line
@@ -202,7 +203,8 @@ def _run_page(request: Request, name: str) -> Response:
     visitor = account_of(request) is None
     live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
-    shown = live, trouble, tables.facts.state()
+    cluster = read_state(place.machines)
+    shown = live, trouble, tables.facts.state(), cluster
     kept = request.app.state.kept_pages.setdefault(tables, {})
     if visitor and name in kept and kept[name][0] == shown:
         return HTMLResponse(kept[name][1])
@@ -219,6 +221,7 @@ def _run_page(request: Request, name: str) -> Response:
         playing=[(match, why_not_watched(request, place, match.header)) for match in playing],
         unusable=[item for item in tables.unusable if match_id_of(item.path) not in named],
         hidden=hidden,
+        cluster=cluster,
         trouble=trouble,
         failed_starts=[shown_start(request, place, tables, start) for start in tables.facts.failed_starts.values()],
         coming=[match for match in tables.ahead.coming if match.match_id not in live],

@@ -131,7 +131,7 @@ def play_ladder(
             from referee.cluster.executor import DaskExecutor
 
             check_network(config, peer)
-            executor = DaskExecutor(
+            executor = cluster = DaskExecutor(
                 peer,
                 divisions,
                 local=local if guests else None,
@@ -151,6 +151,7 @@ def play_ladder(
             note,
             remote,
             door=remote.state if remote else dict,
+            cluster=(lambda: cluster.state.to_values()) if peer is not None else dict,
             keep_only=loader.keep_only,
             people=store.people(),
         )

@@ -27,6 +27,7 @@ from referee.record import Record
 from referee.run.decisions import length_words
 from referee.run.folder import RunFolder, is_renamed, lengthening, run_folders, title_of
 from referee.run.luck import known_words, read_secrets
+from referee.run.machines import ClusterState
 from referee.run.run import Run
 from referee.run.status import PlayedMatch, Status, end_status, write_status
 from referee.schedule.balance import Balance, Row, balance
@@ -98,6 +99,7 @@ class ProgressReport:
         self._looked_s = -LOOK_EVERY_S
         self._status = Status()
         self._since: dict[str, float] = {}
+        self._machines = ""
 
     def __enter__(self) -> Self:
         return self
@@ -198,6 +200,11 @@ class ProgressReport:
         parts += [f"now: {', '.join([*shown, *more])}"] if playing else []
         return "; ".join([*parts, *([self._status.machine] if self._status.machine else [])])
 
+    def machines(self, state: ClusterState) -> None:
+        """Those of the cluster that plays."""
+        self._machines = str(state)
+        self._show()
+
     def rated(self, path: Path, record: Record) -> None:
         self._records.add(path, record)
 
@@ -214,7 +221,11 @@ class ProgressReport:
         return time.monotonic() - self._began_s
 
     def pace(self) -> str:
-        """Rate, time left, and what is not tried again: '9.8 matches/s, 3.2 s left, 4 given up'."""
+        """Rate, time left, what is not tried again, and the machines of a cluster: '9.8 matches/s, 3.2 s left, 4 given
+        up; 3 machines, 24 of 30 slots in use'."""
+        return "; ".join(filter(None, (self._rate(), self._machines)))
+
+    def _rate(self) -> str:
         at, elapsed_s = self._at, max(self.elapsed_s, 1e-9)
         played = at.done - self._start.done
         left = self._left()

@@ -58,7 +58,7 @@ def serve(
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
     from referee.ladder.monitor import LadderMonitor
-    from referee.ladder.runner import make_data, read_door
+    from referee.ladder.runner import make_data, read_cluster, read_door
 
     check_names(names)
     house = next(iter(own_bots()), None)
@@ -83,6 +83,7 @@ def serve(
             state=partial(state_of, config.data),
             waits=partial(waits_in, config.data),
             door=partial(read_door, config.data),
+            cluster=partial(read_cluster, config.data),
         )
         known = frozenset((*(names or ()), *server.names, bound_host))
         limits = WebLimits(

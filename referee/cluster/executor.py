@@ -1,8 +1,8 @@
 """Plays matches on the machines of a Dask cluster, behind the same protocol as the executor of this machine.
 
-The executor chooses the machine of each match. Dask transports the order there and the answer back. It never plays
-a match again on its own: a task is bound to one worker of Dask, which has a new address when it comes back. The runner
-decides which matches are played again.
+The executor chooses the machine of each match. Dask transports the order there and the answer back (see `relay`). An
+order is for one worker of Dask, which has a new address when it comes back. The runner decides which matches are played
+again.
 """
 
 import asyncio
@@ -17,12 +17,14 @@ from typing import Any, Protocol, Self
 
 import dask
 from distributed import Client
+from distributed.comm.core import CommClosedError
 
 from referee.cluster import tasks
 from referee.cluster.archive import pack
-from referee.cluster.machine import METRIC, SLOT, Facts, own_versions
+from referee.cluster.machine import METRIC, Facts, own_versions
 from referee.cluster.orders import TOPIC, Answer, Order
 from referee.cluster.peers import Peer
+from referee.cluster.relay import END, ORDER
 from referee.cluster.serving import check_versions
 from referee.cluster.settings import CONFIG, security_of
 from referee.errors import ExpectedError, PlatformError, UsageError
@@ -31,6 +33,7 @@ from referee.process.entry import load_stored
 from referee.process.store import store_folder
 from referee.record.reasons import EndReason
 from referee.record.store import live_path
+from referee.run.machines import ClusterState, MachineState
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
 from referee.tournament.executor import Executor, MatchLost
@@ -101,14 +104,14 @@ class Machine:
 
     @property
     def free(self) -> int:
-        return max(0, self.facts.slots - max(self.playing, self.busy)) if not self.history.drained else 0
+        return max(0, self.facts.slots - self.playing - self.busy) if not self.history.drained else 0
 
 
 @dataclass(slots=True)
 class _Attempt:
     machine: Machine
-    over: "asyncio.Future[str]"
-    """Why there will be no answer."""
+    over: "asyncio.Future[bytes | str]"
+    """The answer of the machine, or in words why there will be none."""
     cap_s: float = 0.0
     live: Path | None = None
     """The file for its live record, if it is followed."""
@@ -160,6 +163,7 @@ class DaskExecutor:
         same_machine: bool = False,
         blocks: Mapping[int, str] | None = None,
         note: Callable[[str], None] = lambda _: None,
+        on_state: Callable[[ClusterState], None] = lambda _: None,
         ladder: bool = False,
     ) -> None:
         self._peer = peer
@@ -172,11 +176,18 @@ class DaskExecutor:
         self._places = {(records, block): place for block, place in (blocks or {}).items()}
         self._ladder = ladder
         self._waits_for = ""
+        self._waiting = 0
+        self._dashboard = ""
         self._note = note
+        self._on_state = on_state
         self._client: Client | None = None
+        self._stream: Any = None
+        """What Dask sends to the scheduler with; another one after it was connected again."""
+        self._followed = 0
         self._scheduler_id = ""
         self._told = -1, -1
         self._machines: dict[str, Machine] = {}
+        self._are_several_kinds = False
         self._histories: dict[str, History] = {}
         self._refused: set[str] = set()
         self._attempts: dict[str, _Attempt] = {}
@@ -257,6 +268,18 @@ class DaskExecutor:
         """Those that are connected, by name."""
         return tuple(sorted(self._machines.values(), key=lambda machine: machine.name))
 
+    @property
+    def state(self) -> ClusterState:
+        """For people. Only the organiser is to see the dashboard."""
+        return ClusterState(
+            tuple(
+                MachineState(one.name, one.facts.kind, one.facts.slots, one.playing + one.busy, one.history.drained)
+                for one in self.machines
+            ),
+            self._waiting,
+            self._dashboard,
+        )
+
     # Where a match is played
 
     def _is_beside(self, spec: MatchSpec) -> bool:
@@ -272,12 +295,38 @@ class DaskExecutor:
             if (machine := self._choose(spec, meeting.bots, meeting.records)) is not None:
                 machine.playing += 1
                 return machine
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_S):
-                    await self._changed.wait()
+            self._waiting += 1
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_S):
+                        await self._changed.wait()
+            finally:
+                self._waiting -= 1
 
     def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...], records: Path | None = None) -> Machine | None:
         block = records or self._records, spec.block
+        free = [machine for machine in self._machines.values() if machine.free]
+        place = self._places.get(block)
+        fitting = [
+            machine
+            for machine in free
+            if (place is None or self._place_of(machine) == place)
+            and spec.match_id not in machine.history.faults
+            and self._is_able(machine, bots)
+        ]
+        if not fitting:
+            fitting = self._choose_among_all(spec, bots, block)
+        if not fitting:
+            return None
+        best = max(fitting, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
+        if self._same_machine or self._are_several_kinds:
+            self._places.setdefault(block, self._place_of(best))
+            if len(self._places) > MOST_BLOCKS:
+                del self._places[next(iter(self._places))]
+        return best
+
+    def _choose_among_all(self, spec: MatchSpec, bots: tuple[BotSetup, ...], block: tuple[Path, int]) -> list[Machine]:
+        """The free machines for a match that was lost before, or whose machines are full or gone."""
         able = [machine for machine in self._machines.values() if self._is_able(machine, bots)]
         if self._machines and not able:
             self._explain(bots)
@@ -291,15 +340,7 @@ class DaskExecutor:
                 del self._places[block]
         # A match that was lost on a machine is not played there again while another one may have it.
         able = [machine for machine in able if spec.match_id not in machine.history.faults] or able
-        free = [machine for machine in able if machine.free]
-        if not free:
-            return None
-        best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
-        if self._same_machine or len({machine.facts.kind for machine in self._machines.values()}) > 1:
-            self._places.setdefault(block, self._place_of(best))
-            if len(self._places) > MOST_BLOCKS:
-                del self._places[next(iter(self._places))]
-        return best
+        return [machine for machine in able if machine.free]
 
     def _is_able(self, machine: Machine, bots: Iterable[BotSetup]) -> bool:
         if machine.history.drained:
@@ -357,7 +398,7 @@ class DaskExecutor:
 
     async def _play_on(self, machine: Machine, spec: MatchSpec, cap_s: float, meeting: Meeting) -> MatchResult:
         bots = meeting.bots
-        follow = sum(attempt.live is not None for attempt in self._attempts.values()) < FOLLOWED
+        follow = self._followed < FOLLOWED
         lacking: list[str] = []
         for _ in range(MOST_BRINGS + 1):
             key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
@@ -379,9 +420,14 @@ class DaskExecutor:
         live = live_path(records, order.spec.match_id) if order.follow else None
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), cap_s, live)
         self._attempts[order.key] = attempt
+        self._followed += order.follow
+        data: bytes | str = ""
         try:
             async with asyncio.timeout(None) as attempt.limit:
-                data = await self._run(attempt, order.key, tasks.play_match, order.to_bytes(), slots=1)
+                self._post(machine, ORDER, order.key, data=order.to_bytes())
+                data = await attempt.over
+            if isinstance(data, str):
+                raise MatchLost(data, machine=machine.name)
             answer = Answer.from_bytes(data)
             if answer.key != order.key:
                 raise ValueError(f"it is of another order, {answer.key}")
@@ -392,10 +438,24 @@ class DaskExecutor:
             what = f"the answer of machine '{machine.name}' cannot be used: {error}"
         finally:
             del self._attempts[order.key]
+            self._followed -= order.follow
+            if not isinstance(data, bytes):
+                with suppress(MatchLost):
+                    self._post(machine, END, order.key)
         self._fault(machine, order.spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
 
-    async def _run(self, attempt: _Attempt, key: str, function: Callable[..., Any], *given: Any, slots: int = 0) -> Any:
+    def _post(self, machine: Machine, kind: str, key: str, **fields: Any) -> None:
+        """Send to a machine. MatchLost if that cannot be done."""
+        try:
+            if self._client is None or machine.address not in self._machines:
+                raise CommClosedError("it is gone")
+            self._stream.send({"op": kind, "worker": machine.address, "key": key, **fields})
+        except CommClosedError as error:
+            what = f"machine '{machine.name}' cannot be reached: {one_line(str(error))}"
+            raise MatchLost(what, machine=machine.name) from None
+
+    async def _run(self, attempt: _Attempt, key: str, function: Callable[..., Any], *given: Any) -> Any:
         """What a function gives on the machine of the attempt. MatchLost if the machine is lost."""
         client, machine = self._client, attempt.machine
         if client is None or machine.address not in self._machines:
@@ -406,7 +466,6 @@ class DaskExecutor:
             key=key,
             workers=[machine.address],
             allow_other_workers=False,
-            resources={SLOT: slots} if slots else None,
             retries=0,
             pure=False,
         )
@@ -415,7 +474,7 @@ class DaskExecutor:
             either: set[asyncio.Future[Any]] = {waiting, attempt.over}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if attempt.over.done():
-                raise MatchLost(attempt.over.result(), machine=machine.name)
+                raise MatchLost(str(attempt.over.result()), machine=machine.name)
             value, trouble = waiting.result()
             if trouble:
                 raise MatchLost(f"machine '{machine.name}' was lost ({trouble})", machine=machine.name)
@@ -557,7 +616,7 @@ class DaskExecutor:
         await client
         client.subscribe_topic(TOPIC, self._on_news)
         client.subscribe_topic("all", self._on_event)
-        self._client = client
+        self._client, self._stream = client, client.scheduler_comm
         await self._read_machines()
 
     async def _disconnect(self) -> None:
@@ -577,7 +636,7 @@ class DaskExecutor:
                     await self._connect()
                     self._note(f"the scheduler {self._peer.address} is there again")
                     lost = False
-                elif self._client.status != "running":
+                elif self._client.status != "running" or self._client.scheduler_comm is not self._stream:
                     raise OSError("the connection ended")
                 else:
                     await self._read_machines()
@@ -613,11 +672,14 @@ class DaskExecutor:
             if told is None:
                 continue
             if address in self._machines:
-                self._machines[address].busy = told["busy"]
+                self._machines[address].busy = self._others(told["busy"])
             elif address not in self._refused:
                 self._join(address, dict(told))
+        port = identity["services"].get("dashboard")
+        self._dashboard = f"http://127.0.0.1:{port}/status" if port else ""
         self._change()
         self._tell_machines()
+        self._on_state(self.state)
 
     def _tell_machines(self) -> None:
         """Note the number of machines, whenever it changes."""
@@ -629,7 +691,7 @@ class DaskExecutor:
             self._note(said if number else f"no machine is there, and matches wait for one{join}")
 
     def _join(self, address: str, told: dict[str, Any]) -> None:
-        busy = told.pop("busy", 0)
+        busy = self._others(told.pop("busy", {}))
         try:
             facts = Facts.from_values(told)
         except (KeyError, TypeError):
@@ -645,13 +707,19 @@ class DaskExecutor:
         history = self._histories.setdefault(facts.name, History())
         self._waits_for = ""
         self._machines[address] = Machine(address, facts, history, busy)
+        self._are_several_kinds = len({machine.facts.kind for machine in self._machines.values()}) > 1
         self._missed_since.pop(facts.name, None)
         self._missed_since.pop(facts.kind, None)
         self._change()
 
+    def _others(self, busy: Mapping[str, int]) -> int:
+        """The number of matches of other runs on a machine. The machine tells the number for each Dask client."""
+        return sum(number for client, number in busy.items() if self._client is None or client != self._client.id)
+
     def _lose(self, machines: Iterable[Machine], why: str) -> None:
         for machine in machines:
             self._machines.pop(machine.address, None)
+            self._are_several_kinds = len({other.facts.kind for other in self._machines.values()}) > 1
             for attempt in self._attempts.values():
                 if attempt.machine is machine:
                     _end(attempt, f"machine '{machine.name}' was lost: {why}")
@@ -677,9 +745,12 @@ class DaskExecutor:
             self._note(f"machine '{said['machine']}': {one_line(str(said['text']))}")
             return
         attempt = self._attempts.get(str(said.get("key")))
-        if attempt is None:
+        if attempt is None or said.get("worker") != attempt.machine.address:
             return
-        if said["kind"] == "begun":
+        if said["kind"] == "answer":
+            if not attempt.over.done():
+                attempt.over.set_result(said["data"])
+        elif said["kind"] == "begun":
             if attempt.begun:
                 _end(attempt, f"machine '{attempt.machine.name}' began it twice")
             attempt.begun = True

@@ -13,9 +13,6 @@ from typing import Any
 
 from referee.process.sandbox import Profile
 
-SLOT = "slot"
-"""The resource of Dask that one match takes."""
-
 METRIC = "crosstown"
 """Dask's metrics of a worker have the machine's facts under this name."""
 

@@ -1,8 +1,8 @@
 """Messages between the executor and a machine, as bytes that Dask transports and does not read.
 
-    order     one match: its specification, its bots by content, its limits; to `tasks.play_match`
+    order     one match: its specification, its bots by content, its limits (see `relay`)
     answer    the outcome: a line of JSON, followed by the compressed record if there is one
-    news      of a match in play, as an event of Dask's scheduler
+    news      a match has begun, lines of its record, its answer; and notes of a machine, for all runners
 
 An order has the seed of its match alone. The secret of the run never leaves the runner.
 """
@@ -19,7 +19,7 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup
 
 TOPIC = "crosstown"
-"""The topic of the events with news of matches in play."""
+"""The topic of the events with news of matches."""
 
 Kind: TypeAlias = Literal["played", "lacks", "lost", "broken"]
 """played: there is a result. lacks: bots are not there yet. lost: the worker process died. broken: the machine cannot
@@ -40,7 +40,7 @@ class Order:
     def to_bytes(self) -> bytes:
         values = {
             "key": self.key,
-            "spec": json.loads(self.spec.to_json()),
+            "spec": self.spec.to_json(),
             "cap_s": self.cap_s,
             "bots": [asdict(bot) for bot in self.bots],
             "follow": self.follow,
@@ -52,7 +52,7 @@ class Order:
         """Inverse of `to_bytes`. ValueError for anything else."""
         try:
             values = json.loads(data)
-            spec = MatchSpec.from_json(json.dumps(values["spec"]))
+            spec = MatchSpec.from_json(values["spec"])
             return cls(values["key"], spec, values["cap_s"], tuple(map(_bot, values["bots"])), values["follow"])
         except (TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
@@ -79,7 +79,7 @@ class Answer:
             "what": self.what,
             "lacks": self.lacks,
             "flood": self.flood,
-            "result": None if self.result is None else json.loads(self.result.to_json()),
+            "result": None if self.result is None else self.result.to_json(),
             "digest": _digest(self.record),
         }
         return _dumps(values) + b"\n" + self.record
@@ -97,7 +97,7 @@ class Answer:
             return cls(
                 **{**values, "lacks": tuple(values["lacks"])},
                 flood=None if flood is None else (flood[0], flood[1]),
-                result=None if result is None else MatchResult.from_json(json.dumps(result)),
+                result=None if result is None else MatchResult.from_json(result),
                 record=record,
             )
         except (TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -1,7 +1,9 @@
 """Plays a run on the machines of a cluster, as `referee.tournament.play` does on this machine."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.peers import Peer
@@ -13,6 +15,7 @@ from referee.process.limits import memory_room
 from referee.process.sandbox import Profile, Sandbox
 from referee.run.folder import RunFolder
 from referee.run.judging import Judged
+from referee.run.machines import ClusterState, write_state
 from referee.run.run import Run
 from referee.texts import one_line
 from referee.tournament.config import BotConfig, Tournament
@@ -29,11 +32,18 @@ from referee.tournament.session import run_session
 from referee.tournament.steering import Steering
 
 
+class ClusterObserver(PlayObserver, Protocol):
+    """An observer of a run that is played on a cluster."""
+
+    def machines(self, state: ClusterState) -> None:
+        """The machines as they are now; about once a second."""
+
+
 def play_on_cluster(
     tournament: Tournament,
     folder: RunFolder,
     peer: Peer,
-    observer: PlayObserver,
+    observer: ClusterObserver,
     *,
     decide: Decide | None = None,
     accept_weaker: bool = False,
@@ -64,6 +74,10 @@ def play_on_cluster(
             if place := header.machine.get("name" if same_machine else "class"):
                 places[header.block] = place
 
+    def on_state(state: ClusterState) -> None:
+        observer.machines(state)
+        write_state(folder.machines, replace(state, dashboard=""))
+
     def make_executor(_missing: int, lock_fd: int) -> Executor:
         nonlocal begun
         begun = True
@@ -76,22 +90,27 @@ def play_on_cluster(
             same_machine=same_machine,
             blocks=places,
             note=lambda sentence: observer.note(one_line(sentence)),
+            on_state=on_state,
             beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],
             local=_beside_the_door(tournament, folder, observer, gone, hidden, lock_fd, accept_weaker=accept_weaker),
         )
 
-    return run_session(
-        tournament,
-        folder,
-        make_executor,
-        observer,
-        decide,
-        secrets,
-        accept_weaker=accept_weaker,
-        head_file=head_file,
-        on_judged=on_judged,
-        steering=steering,
-    )
+    try:
+        return run_session(
+            tournament,
+            folder,
+            make_executor,
+            observer,
+            decide,
+            secrets,
+            accept_weaker=accept_weaker,
+            head_file=head_file,
+            on_judged=on_judged,
+            steering=steering,
+        )
+    finally:
+        if begun:  # the lock of the run was ours
+            folder.machines.unlink(missing_ok=True)
 
 
 def _setup(tournament: Tournament, entry: Entry, bot: BotConfig) -> BotSetup:

@@ -6,7 +6,8 @@ which only passes on orders and returns records.
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from distributed import Worker, WorkerPlugin
 from referee.cluster.archive import unpack
 from referee.cluster.machine import Facts
 from referee.cluster.orders import TOPIC, Answer, Order
+from referee.cluster.relay import END, NEWS, ORDER
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
 from referee.process.build import BuildError, Yard, build, needs_build
@@ -39,6 +41,9 @@ NEWS_S = 1.0
 NEWS_BYTES = 64 << 10
 """The most that is sent of it at once."""
 
+MOST_IDLE = 64
+"""Bots that are held between their matches: those that were used last."""
+
 _NOWHERE = "elsewhere"
 
 
@@ -53,9 +58,15 @@ class MachinePlugin(WorkerPlugin):
         self._facts = facts
         self._hidden = tuple(str(path.resolve()) for path in hidden)
         self._versions: dict[str, Version] = {}
+        """Bots that are held in the store, those that were used last at the end."""
         self._ready: set[tuple[str, Profile]] = set()
-        self._taking: dict[tuple[str, str], asyncio.Lock] = {}
-        self._playing: dict[str, asyncio.Task[bytes]] = {}
+        self._needed = Counter[str]()
+        """For each bot, the number of its matches in play."""
+        self._taking: dict[tuple[str, str], asyncio.Future[tuple[str, str, Version | None]]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._playing: dict[str, tuple[str, asyncio.Task[None]]] = {}
+        """For each order its runner, as Dask's client, and its match."""
+        self._tables_free = asyncio.Semaphore(facts.slots)
         self._records = work / "records"
         self._tables = LocalExecutor(
             [],
@@ -67,10 +78,15 @@ class MachinePlugin(WorkerPlugin):
         )
 
     async def setup(self, worker: Worker) -> None:
-        self._worker = worker
+        self._listen(worker)
         shutil.rmtree(self._records, ignore_errors=True)
         self._records.mkdir(parents=True)
         await self._tables.__aenter__()
+
+    def _listen(self, worker: Worker) -> None:
+        self._worker = worker
+        worker.stream_handlers[ORDER] = self._on_order
+        worker.stream_handlers[END] = self._on_end
 
     async def teardown(self, worker: Worker) -> None:
         self._tables.kill()
@@ -80,38 +96,52 @@ class MachinePlugin(WorkerPlugin):
         """End all matches at once."""
         self._tables.kill()
 
-    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """Dask does not end a task that it has begun: a match whose caller has gone ends here."""
-        if finish in ("cancelled", "released", "forgotten") and (playing := self._playing.get(str(key))):
-            playing.cancel()
-
     def facts(self, _worker: Worker) -> Mapping[str, Any]:
-        """The machine's facts, which Dask sends with each heartbeat."""
-        return {**self._facts.to_values(), "busy": len(self._playing)}
+        """The machine's facts, which Dask sends with each heartbeat, and how many matches each runner has here."""
+        return {**self._facts.to_values(), "busy": Counter(client for client, _ in self._playing.values())}
 
-    async def play(self, data: bytes) -> bytes:
-        """The answer to an order."""
-        order = Order.from_bytes(data)
-        playing = asyncio.create_task(self._play(order))
-        self._playing[order.key] = playing
-        try:
-            await asyncio.wait([playing])
-        finally:
-            playing.cancel()
-            self._playing.pop(order.key, None)
-        if playing.cancelled():
-            return Answer(order.key, "lost", self._facts.name, "the caller no longer waits for it").to_bytes()
-        return playing.result()
+    def _on_order(self, client: str, key: str, data: bytes) -> None:
+        task = asyncio.create_task(self._serve(client, key, data))
+        self._playing[key] = client, task
+        task.add_done_callback(lambda _: self._playing.pop(key, None))
 
-    async def _play(self, order: Order) -> bytes:
-        self._tell("begun", key=order.key)
+    def _on_end(self, client: str, key: str) -> None:
+        """End a match, or all matches of a runner, which no longer waits for an answer."""
+        if key and (found := self._playing.get(key)):
+            found[1].cancel()
+        elif not key:
+            ending = asyncio.create_task(self._end_all([task for by, task in self._playing.values() if by == client]))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def _end_all(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """End the matches of a runner that is gone, and release the bots that no other one needs."""
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._release(0)
+
+    async def _serve(self, client: str, key: str, data: bytes) -> None:
+        """Answer an order, when there is a table for it."""
+        async with self._tables_free:
+            self._tell(client, "begun", key=key)
+            try:
+                answer = await self._play(Order.from_bytes(data), client)
+            except Exception as error:
+                what = one_line(f"{type(error).__name__}: {error}")
+                answer = Answer(key, "broken", self._facts.name, what).to_bytes()
+        self._tell(client, "answer", key=key, data=answer)
+
+    async def _play(self, order: Order, client: str) -> bytes:
         name = self._facts.name
         lacks = tuple(dict.fromkeys(bot.content for bot in order.bots if not self._has(bot)))
         if lacks:
             return Answer(order.key, "lacks", name, lacks=lacks).to_bytes()
+        needed = [bot.content for bot in order.bots]
+        self._needed.update(needed)
         records = self._records / order.key
         meeting = Meeting(records, tuple(map(self._here, order.bots)))
-        following = asyncio.create_task(self._follow(order, records)) if order.follow else None
+        following = asyncio.create_task(self._follow(order, client, records)) if order.follow else None
         try:
             result = await self._tables.play(order.spec, order.cap_s, meeting)
             record = await asyncio.to_thread(_read_record, records, order.spec.match_id)
@@ -126,30 +156,38 @@ class MachinePlugin(WorkerPlugin):
             if following is not None:
                 following.cancel()
             shutil.rmtree(records, ignore_errors=True)
+            self._needed.subtract(needed)
+            self._release(MOST_IDLE)
 
     async def take(self, content: str, profile: str, archive: bytes) -> tuple[str, str]:
         """See `tasks.take_bot`."""
-        lock = self._taking.setdefault((content, profile), asyncio.Lock())
-        async with lock:
-            return await asyncio.to_thread(self._take, content, self._confined(profile), archive)
+        key = content, profile
+        if (taking := self._taking.get(key)) is None:
+            taking = asyncio.ensure_future(asyncio.to_thread(self._take, content, self._confined(profile), archive))
+            self._taking[key] = taking
+            taking.add_done_callback(lambda _: self._taking.pop(key, None))
+        kind, why, version = await asyncio.shield(taking)
+        if version is not None:
+            self._versions[content] = version
+        return kind, why
 
-    def _take(self, content: str, profile: Profile, archive: bytes) -> tuple[str, str]:
+    def _take(self, content: str, profile: Profile, archive: bytes) -> tuple[str, str, Version | None]:
         try:
             version = unpack(store_folder(), content, archive)
             if needs_build(version.folder):
                 hidden = (*self._hidden, str(self._work.resolve()))
                 build(version.folder, Yard(profile, cgroups=find(), hidden=hidden))
-            self._versions[content] = version
         except BuildError as error:
-            return "unable", one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}")
+            return "unable", one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
         except (ExpectedError, OSError) as error:
-            return "broken", one_line(str(error))
-        return "", ""
+            return "broken", one_line(str(error)), None
+        return "", "", version
 
     def _has(self, bot: BotSetup) -> bool:
         """Whether the bot is here and built, under the profile that it needs."""
         profile = self._confined(bot.sandbox.profile)
         if (bot.content, profile) in self._ready:
+            self._versions[bot.content] = self._versions.pop(bot.content)
             return True
         version = None
         with suppress(EntryError):
@@ -166,6 +204,15 @@ class MachinePlugin(WorkerPlugin):
         self._ready.add((bot.content, profile))
         return True
 
+    def _release(self, most_idle: int) -> None:
+        """Hold only so many of the bots that no match in play needs: the store may remove the others, and a match that
+        needs one looks for it again."""
+        idle = [content for content in self._versions if not self._needed[content]]
+        for content in idle[: max(0, len(idle) - most_idle)]:
+            del self._versions[content]
+            self._ready = {(one, profile) for one, profile in self._ready if one != content}
+        self._needed = +self._needed
+
     def _here(self, bot: BotSetup) -> BotSetup:
         """The bot as a table of this machine finds it."""
         profile = self._confined(bot.sandbox.profile)
@@ -175,7 +222,7 @@ class MachinePlugin(WorkerPlugin):
     def _confined(self, profile: str) -> Profile:
         return "strict" if profile == "strict" and self._facts.sandbox == "strict" else "plain"
 
-    async def _follow(self, order: Order, records: Path) -> None:
+    async def _follow(self, order: Order, client: str, records: Path) -> None:
         """Send the live record as it grows, at a bounded rate."""
         path, sent = live_path(records, order.spec.match_id), 0
         while True:
@@ -185,15 +232,18 @@ class MachinePlugin(WorkerPlugin):
                 chunk = file.read(NEWS_BYTES)
                 whole = chunk[: chunk.rfind(b"\n") + 1]
                 if whole:
-                    self._tell("news", key=order.key, start=sent, lines=whole)
+                    self._tell(client, "news", key=order.key, start=sent, lines=whole)
                     sent += len(whole)
 
     def _note(self, sentence: str) -> None:
-        self._tell("note", machine=self._facts.name, text=sentence)
-
-    def _tell(self, kind: str, **fields: Any) -> None:
+        """For all runners."""
         with suppress(Exception):  # a scheduler that is gone just now is for others to notice
-            self._worker.log_event(TOPIC, {"kind": kind, "worker": self._worker.address, **fields})
+            self._worker.log_event(TOPIC, {"kind": "note", "machine": self._facts.name, "text": sentence})
+
+    def _tell(self, client: str, kind: str, **fields: Any) -> None:
+        """For one runner."""
+        with suppress(Exception):  # as above
+            self._worker.batched_send({"op": NEWS, "client": client, "message": {"kind": kind, **fields}})
 
 
 def _read_record(records: Path, match_id: str) -> bytes:

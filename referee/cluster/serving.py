@@ -16,9 +16,10 @@ from distributed import Scheduler, SchedulerPlugin, Status, Worker
 from distributed.core import rpc
 from distributed.worker import DEFAULT_METRICS
 
-from referee.cluster.machine import METRIC, SLOT, Facts, Versions, own_versions
+from referee.cluster.machine import METRIC, Facts, Versions, own_versions
 from referee.cluster.peers import Certificates, Peer
 from referee.cluster.plugin import MachinePlugin
+from referee.cluster.relay import RelayPlugin
 from referee.cluster.settings import CONFIG, security_of
 from referee.errors import PlatformError, UsageError
 from referee.event_loop import run_loop
@@ -83,7 +84,7 @@ async def _schedule(host: str, port: int, certificates: Certificates | None, das
             protocol="tcp" if certificates is None else "tls",
             security=security_of(certificates),
             dashboard_address=f"127.0.0.1:{dashboard}",
-            plugins=[VersionsPlugin()],
+            plugins=[VersionsPlugin(), RelayPlugin()],
         )
         async with scheduler:
             tell(f"scheduler at {scheduler.address}")
@@ -132,8 +133,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
     with tempfile.TemporaryDirectory(prefix="crosstown-dask-") as place:
         worker = Worker(
             peer.address,
-            nthreads=facts.slots + 2,  # slots bound the matches; two more take bots
-            resources={SLOT: facts.slots},
+            nthreads=facts.slots,  # bots that are taken at once
             name=f"{facts.name}-{secrets.token_hex(4)}",
             security=security_of(peer.certificates),
             protocol="tcp" if peer.certificates is None else "tls",

@@ -5,11 +5,6 @@ from distributed import get_worker
 from referee.cluster.plugin import NAME, MachinePlugin
 
 
-async def play_match(order: bytes) -> bytes:
-    """An answer (see `orders`)."""
-    return await _plugin().play(order)
-
-
 async def take_bot(content: str, profile: str, archive: bytes) -> tuple[str, str]:
     """Keep a bot version and build it if needed: ("", ""), or "unable" and why it cannot be built on this machine, or
     "broken" and what is wrong with the machine."""

@@ -51,6 +51,7 @@ from referee.process.store import put
 from referee.process.trees import remove_tree, walk
 from referee.run.folder import RunFolder
 from referee.run.journal import read_journal
+from referee.run.machines import ClusterState
 
 MOST_BOTS = 20
 MOST_WAITING = 10
@@ -77,12 +78,14 @@ class LadderHandIns:
         state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
         waits: Callable[[], Mapping[str, str]] = dict,
         door: Callable[[], Mapping[str, Any]] = dict,
+        cluster: Callable[[], ClusterState | None] = lambda: None,
         alone: bool = True,
         disk: DiskWatch | None = None,
         runs: Path | None = None,
     ) -> None:
         """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: why no match is
-        played, by division; `door`: what `RemoteBots.state` said last. `alone`: this is the server, and what an earlier
+        played, by division; `door`: what `RemoteBots.state` said last; `cluster`: the machines
+        of a cluster that plays. `alone`: this is the server, and what an earlier
         one left of uploads is removed. `runs`: the folder with the runs of the divisions, default those of the season
         that goes on. PlatformError."""
         self._config = config
@@ -98,6 +101,7 @@ class LadderHandIns:
         self._state = state
         self._waits = waits
         self._door = door
+        self._cluster = cluster
         self._places = Places(config.data)
         self._places.make()
         for path in self._places.uploads.iterdir() if alone else ():
@@ -391,7 +395,13 @@ class LadderHandIns:
         alarms, workers, runner = self._state()
         queue, over = self._store.overview(_MOST_SHOWN)
         return Overview(
-            tuple(alarms), tuple(queue), tuple(workers), tuple(over), tuple(self._accounts.people()), runner
+            tuple(alarms),
+            tuple(queue),
+            tuple(workers),
+            tuple(over),
+            tuple(self._accounts.people()),
+            runner,
+            self._cluster(),
         )
 
     def block(self, account: Account, owner: str, reason: str) -> Person:

@@ -29,6 +29,7 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.record import RecordError
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
+from referee.run.machines import ClusterState
 from referee.texts import one_line, plural
 from referee.tournament.config import BotConfig
 from referee.tournament.messages import BotSetup
@@ -179,13 +180,15 @@ class LadderRunner:
         *,
         people: LadderPeople | None = None,
         door: Callable[[], dict[str, Any]] = dict,
+        cluster: Callable[[], dict[str, Any]] = dict,
         time_s: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         disk: DiskWatch | None = None,
         keep_only: Callable[[Collection[str]], None] = lambda _: None,
     ) -> None:
         """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division. `door`
-        says for the pages where remote bots connect, and which are there. `disk`: default the ladder's own. `keep_only`
+        says for the pages where remote bots connect, and which are there; `cluster` says which machines
+        play. `disk`: default the ladder's own. `keep_only`
         is called with the contents of bots that are in use: others may go. `people` have what organisers decide."""
         self._config = config
         self._rosters = rosters
@@ -196,6 +199,7 @@ class LadderRunner:
         self._people = people
         self._connections = connections or NoConnections()
         self._door = door
+        self._cluster = cluster
         self._time_s = time_s
         self._now = now
         self._seen: tuple[int, ...] | None = None
@@ -458,7 +462,8 @@ class LadderRunner:
                 "matches": [],
             }
         pid = 0 if stopped else os.getpid()
-        text = json.dumps({"pid": pid, "divisions": state, "door": self._door()}, indent=1, sort_keys=True) + "\n"
+        said = {"pid": pid, "divisions": state, "door": self._door(), "cluster": self._cluster()}
+        text = json.dumps(said, indent=1, sort_keys=True) + "\n"
         at_s, before = self._status
         if text != before and (stopped or self._time_s() >= at_s + STATUS_S):
             try:
@@ -491,6 +496,14 @@ def read_status(data: Path) -> dict[str, Any]:
 def read_door(data: Path) -> dict[str, Any]:
     """What it said last of remote bots: see `RemoteBots.state`. Empty where it does not run, or admits none."""
     return _said(data, "door")
+
+
+def read_cluster(data: Path) -> ClusterState | None:
+    """The machines that play, as it said last; None where it does not run, or plays on its own machine."""
+    try:
+        return ClusterState.from_values(_said(data, "cluster"))
+    except (KeyError, TypeError):
+        return None
 
 
 def _said(data: Path, key: str) -> dict[str, Any]:

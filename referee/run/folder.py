@@ -68,6 +68,11 @@ class RunFolder:
         return self.path / "run.lock"
 
     @property
+    def machines(self) -> Path:
+        """The machines of a cluster, while they play."""
+        return self.path / "machines.json"
+
+    @property
     def worker_log(self) -> Path:
         return self.path / "workers.log"
 

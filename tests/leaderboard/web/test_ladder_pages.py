@@ -22,6 +22,7 @@ from leaderboard.web.hand_ins import Alarm, Entry
 from leaderboard.web.moments import ago, in_time
 from leaderboard.web.tables import Tables
 from referee.run.folder import RunFolder
+from referee.run.machines import ClusterState, MachineState
 from tests.leaderboard.web.ladders import Intake
 
 ANN, BOB = "00ff00ff", "01ff00ff"
@@ -427,3 +428,14 @@ def test_a_time_says_how_long_ago_it_was_and_has_the_exact_one_beside_it() -> No
     assert "in 3 min" in ago("2026-01-01T12:03:00Z", now)
     assert ago("", now) == ""
     assert ago("<b>", now) == "<b>"
+
+
+async def test_only_the_organisers_page_leads_to_the_dashboard_of_the_cluster(browser: Any, intake: Intake) -> None:
+    state = ClusterState((MachineState("east", "fast", 4, 3),), 0, "http://127.0.0.1:8787/status")
+    usual = intake.overview
+    intake.overview = lambda account: replace(usual(account), cluster=state)  # type: ignore[method-assign]
+    page = (await (await browser("ola")).get("/organiser")).text
+    assert '<a href="http://127.0.0.1:8787/status"' in page
+    assert "1 machine, 3 of 4 slots in use." in page
+    for address in ("/", "/ladder/cup", "/runs/cup"):
+        assert "8787" not in (await (await browser("ann")).get(address)).text

@@ -18,6 +18,7 @@ from leaderboard.schedule_view import FormatTable, ScheduleView
 from leaderboard.web.app import make_app
 from leaderboard.web.bracket import Round, rounds_of
 from leaderboard.web.facts import RunFacts, settings_of
+from referee.run.machines import ClusterState, MachineState, write_state
 from referee.run.run import Run
 
 TABS = ("", "/matches", "/cross", "/plots", "/schedule", "/settings")
@@ -202,3 +203,15 @@ def test_the_path_of_a_comparison_is_drawn_with_what_is_needed() -> None:
 def test_single_matches_have_no_settings(runs: Path) -> None:
     assert settings_of(RunFacts("x", run=Run(runs / "cup"))) == []
     assert settings_of(RunFacts("x")) == []
+
+
+async def test_a_run_on_a_cluster_shows_its_machines_while_it_is_played(web: httpx.AsyncClient, runs: Path) -> None:
+    path = runs / "cup" / "machines.json"
+    assert "slots in use" not in (await web.get("/runs/cup")).text
+    write_state(path, ClusterState((MachineState("east", "Xeon <1>", 4, 3, "no space left"),), 2))
+    page = (await web.get("/runs/cup")).text
+    assert "Playing on 1 machine, 3 of 4 slots in use, 2 matches wait." in page
+    assert "Xeon &lt;1&gt;" in page
+    assert "it gets no more matches: no space left" in page
+    path.unlink()
+    assert "slots in use" not in (await web.get("/runs/cup")).text

@@ -14,6 +14,7 @@ from referee.cli import run_pages as module
 from referee.cli.run_pages import Gaps, ProgressReport
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
+from referee.run.machines import ClusterState, MachineState
 from referee.run.status import read_status
 from referee.tournament.runner import Reached
 
@@ -117,3 +118,14 @@ def test_a_run_says_which_match_shows_why_a_bot_failed(make_run, crosstown):
     record = next(path for path in folder.matches.iterdir() if path.name.startswith("m000001"))
     assert f"    to see why: crosstown matches show {record.relative_to(folder.path.parent.parent)}\n" in told.err
     assert "fault" in crosstown("matches", "show", str(record.relative_to(folder.path.parent.parent))).out
+
+
+def test_the_machines_of_a_cluster_are_told_with_the_pace(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LINE_EVERY_S", 0.0)
+    state = ClusterState((MachineState("east", "fast", 4, 3), MachineState("west", "fast", 2, 2)), waiting=1)
+    with ProgressReport("cup", NoRecords()) as report:
+        report.begun(Reached(8, 0, 0, False))
+        report.machines(state)
+    assert capfd.readouterr().err == "cup: 0 of 8 matches, 2 machines, 5 of 6 slots in use, 1 match waits\n"

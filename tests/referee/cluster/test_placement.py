@@ -1,6 +1,7 @@
 """On which machine a match is played, and which machines get none."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,7 +46,7 @@ def cluster(tmp_path, notes):
             Peer("tcp://127.0.0.1:1"), tmp_path, bots={bot.entry_id: bot for bot in BOTS}, note=notes.append, **keys
         )
         for one in machines:
-            made._join(f"tcp://{one.name}", {**one.to_values(), "busy": 0})
+            made._join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
         return made
 
     return make
@@ -289,7 +290,7 @@ def test_matches_of_a_ladder_wait_for_a_machine_that_can_play_them(cluster, note
     waits = [note for note in notes if note.startswith("matches wait: ")]
     assert len(waits) == 1
     assert "'Ada' is to play in the sandbox, which works on no machine" in waits[0]
-    made._join("tcp://repaired", {**facts("east").to_values(), "busy": 0})
+    made._join("tcp://repaired", {**facts("east").to_values(), "busy": {}})
     assert chosen(made, spec()) == "east"
 
 
@@ -299,3 +300,12 @@ def test_blocks_of_two_divisions_are_apart(cluster, tmp_path):
     first.playing = first.facts.slots
     assert made._choose(spec(), BOTS, tmp_path / "one") is None
     assert made._choose(spec(), BOTS, tmp_path / "two") is not None
+
+
+def test_the_slots_that_other_runs_use_are_not_free_and_own_matches_count_once(cluster):
+    made = cluster(facts("east", slots=4))
+    made._client = SimpleNamespace(id="own")
+    machine = made.machines[0]
+    machine.playing = 1
+    machine.busy = made._others({"own": 3, "other": 2})
+    assert machine.free == 1
