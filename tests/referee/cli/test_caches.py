@@ -9,6 +9,9 @@ from random import Random
 
 import pytest
 
+from leaderboard.indexer import Indexer
+from leaderboard.records import MatchRow
+from leaderboard.store import Store, read_rows
 from referee.record.journal import anchors_of
 from referee.run import brief
 from referee.run.anchors import AnchorKeeper
@@ -279,3 +282,26 @@ def test_a_journal_that_was_changed_is_not_read_from_its_brief(long_journal):
     os.utime(long_journal, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     with pytest.raises(JournalError, match=":1: the journal is damaged"):
         read_brief(long_journal)
+
+
+def test_a_run_that_begins_writes_only_the_rows_that_the_database_lacks(make_run, crosstown, monkeypatch):
+    folder = make_run()
+    crosstown("rebuild")
+    (lost, *_) = folder.records.paths()
+    with closing(sqlite3.connect(folder.database)) as database:
+        database.execute("PRAGMA foreign_keys = ON")
+        database.execute("DELETE FROM matches WHERE match_id = ?", [lost])
+        database.commit()
+    written: list[str] = []
+    put = Store.put
+
+    def noted(store: Store, rows: tuple[MatchRow, ...]) -> None:
+        written.extend(row.match_id for row in rows)
+        put(store, rows)
+
+    monkeypatch.setattr(Store, "put", noted)
+    indexer = Indexer(folder)
+    indexer.start()
+    indexer.close()
+    assert written == [lost]
+    assert [row.match_id for row in read_rows(folder.database)] == list(folder.records.paths())
