@@ -92,7 +92,7 @@ def test_what_was_never_played_is_not_missing(finished, crosstown, gaps):
 @pytest.mark.parametrize(
     "words",
     [
-        ("extend", "cup", "--blocks", "10000000"),
+        ("extend", "cup", "--blocks", "9000000"),
         ("reinstate", "cup", "cyd"),
         ("withdraw", "cup", "cyd", "--choice", "annul"),
     ],
