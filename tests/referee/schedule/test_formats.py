@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.schedule.formats import round_robin
-from referee.schedule.formats.api import BlockResult, Extent, Field, MatchScore, Need, RoundResults, Variant
+from referee.schedule.formats.api import BlockResult, Byes, Extent, Field, MatchScore, Need, RoundResults, Variant
 from referee.schedule.formats.designs import count_groups, groups
 from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
 from referee.schedule.formats.simulate import simulate
@@ -148,6 +148,8 @@ def told_of_leaving(style, field, leaving, outcome=by_luck):
         except StopIteration:
             return made
         answer = None
+        if isinstance(step, Byes):
+            continue
         if isinstance(step, Need):
             wanted = len(made) if step.blocks is None else min(step.blocks, len(made))
             gone = frozenset(bot for bot, when in leaving.items() if when <= len(made))

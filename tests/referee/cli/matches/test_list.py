@@ -89,9 +89,9 @@ def test_a_header_beyond_the_first_bytes_is_found_all_the_same(matches: Any, tmp
 def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> None:
     rows = json.loads(matches("list", "--json").stdout)
     assert {tuple(row) for row in rows} == {
-        ("match", "path", "run", "tournament", "place", "round", "block", "game", "rules_version", "created_at",
-         "status", "progress", "mirror", "reason", "detail", "problem", "decisions",
-         "wall_s", "judged_again", "set_aside", "seats")
+        ("match", "path", "run", "tournament", "place", "round", "table", "stage", "block",
+         "game", "rules_version", "created_at", "status", "progress", "mirror", "reason", "detail", "problem",
+         "decisions", "wall_s", "judged_again", "set_aside", "seats")
     }  # fmt: skip
     crashed = next(row for row in rows if row["reason"] == "crashed")
     assert [(seat["name"], seat["rank"], seat["points"] is None, seat["fault"]) for seat in crashed["seats"]] == [
