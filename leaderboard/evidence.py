@@ -1,12 +1,15 @@
 """What the referee kept of each fault."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from leaderboard.records import MatchRow, SeatRow
+from leaderboard.titles import in_words, with_names
 from referee.record import Record, RecordError, read_record
 from referee.record.reasons import EndReason
 from referee.record.store import RecordStore
+from referee.record.times import in_seconds, late_us, margin_us
 from referee.texts import clean, missing_package, one_line, own_frames, without_store
 
 LONGEST = 20_000
@@ -16,17 +19,53 @@ LAST_LINES = 12
 """Lines of a bot's output that an overview of its faults shows."""
 
 _TEXTS = ("board", "stacks", "stdout", "stderr")
+_NAMES = {
+    "kind": "question",
+    "message": "message (base64)",
+    "message_bytes": "size of the message",
+    "legal_count": "legal actions",
+    "legal": "the first of them",
+    "limit_us": "limit",
+    "wall_us": "time passed",
+    "lag_us": "not charged of it",
+    "charged_us": "time charged",
+    "cpu_us": "processor time of the bot",
+    "referee_late_us": "referee was late by",
+    "bot_waited_us": "bot waited for a processor",
+    "bot_traffic_us": "referee read the bot's messages for",
+    "bot_throttled_us": "bot held back by its limit of cores",
+    "bank_us": "left of the bank",
+    "total_us": "left of the time for the match",
+    "startup_us": "time since the start",
+    "busy_seats_us": "other bots computed",
+    "process_state": "bot at its deadline",
+    "strikes": "strikes so far",
+}
+_STATES = {
+    "R": "running or ready to run",
+    "S": "not running: sleeping, or waiting for something",
+    "D": "waiting for a disk",
+    "T": "stopped",
+    "Z": "ended",
+}
+_SHOWN_LEGAL = 5
+_MUCH = 2
+"""A bot that used this part of the time that passed was computing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fault: a sentence, single values by name, and longer texts by name. All of it fit to be shown."""
+    """One fault: a sentence, single values by name in words, and longer texts by name. All of it fit to be shown.
+
+    `cause` is what the times say of why a bot was late, '' if nothing.
+    """
 
     seat: int
     reason: str
     said: str
     values: tuple[tuple[str, str], ...]
     texts: tuple[tuple[str, str], ...]
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +127,55 @@ def evidence_of(record: Record) -> list[Evidence]:
     for seat, fault in enumerate(faults):
         if fault is not None:
             single = {name: value for name, value in fault.items() if name not in (*_TEXTS, "reason", "detail")}
-            values = tuple((one_line(name), one_line(_joined(value))) for name, value in single.items())
+            if late_us(fault):
+                single["charged_us"] = late_us(fault)
+            names, margin = record.header.names, margin_us(record.header, seat)
+            values = tuple(
+                (one_line(_NAMES.get(name, _plain_name(name))), one_line(_in_words(name, value, names, margin)))
+                for name, value in single.items()
+            )
             texts = tuple((name, _shown(name, str(fault[name]))) for name in _TEXTS if fault.get(name))
             said = one_line(f"{fault.get('reason')}: {fault.get('detail', '')}".removesuffix(": "))
-            found.append(Evidence(seat, str(fault.get("reason")), said, values, texts))
+            found.append(Evidence(seat, str(fault.get("reason")), said, values, texts, _cause(fault)))
     return found
+
+
+def _cause(fault: Mapping[str, Any]) -> str:
+    """What a bot did that timed out, as far as its processor time tells."""
+    wall, cpu = fault.get("wall_us"), fault.get("cpu_us")
+    if not late_us(fault) or not isinstance(wall, int) or not isinstance(cpu, int) or cpu < 0:
+        return ""
+    used = f"The bot used {in_seconds(cpu)} of processor time in {in_seconds(wall)}"
+    if cpu * _MUCH >= wall:
+        return f"{used}: it was computing."
+    if fault.get("process_state") == "S":
+        return f"{used} and was not running at its deadline: it slept, or waited for something."
+    return f"{used}."
+
+
+def _plain_name(name: str) -> str:
+    return in_words(name.removesuffix("_us").removesuffix("_bytes"))
+
+
+def _in_words(name: str, value: object, names: tuple[str, ...], margin: int) -> str:
+    """A value of the evidence, with its unit."""
+    if name == "limit_us" and isinstance(value, int):
+        more = f" (and {in_seconds(margin)} of margin before the referee ends the wait)" if margin else ""
+        return in_seconds(max(0, value - margin)) + more
+    if name == "process_state":
+        return _STATES.get(str(value), str(value) or "not known")
+    if name == "busy_seats_us" and isinstance(value, dict):
+        return ", ".join(
+            f"{with_names(f'seat {seat}', names)} {in_seconds(us) if isinstance(us, int) else us}"
+            for seat, us in value.items()
+        )
+    if name == "legal" and isinstance(value, list) and len(value) > _SHOWN_LEGAL:
+        return f"{', '.join(map(str, value[:_SHOWN_LEGAL]))}, and more"
+    if name.endswith("_us") and isinstance(value, int):
+        return "not known" if value < 0 and name == "cpu_us" else in_seconds(value)
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{value} bytes"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _shown(name: str, text: str) -> str:
@@ -107,7 +190,3 @@ def _shown(name: str, text: str) -> str:
     return (
         f"{clean(text[:half], half)}\n[... {left} more characters are in the record ...]\n{clean(text[-half:], half)}"
     )
-
-
-def _joined(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

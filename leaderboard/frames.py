@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from leaderboard.evidence import evidence_of
+from leaderboard.titles import with_names
 from referee.games.api import Game, points_so_far, seat_name
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
@@ -18,6 +19,7 @@ from referee.record.format import Line
 from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, fault_words
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
+from referee.record.times import late_us
 from referee.texts import clean, one_line
 
 _PART = re.compile(r"(?=<g)")
@@ -199,20 +201,29 @@ def _line(line: Line, record: Record) -> dict[str, Any]:
                 "note": "" if secret else clean(line.note),
             }
         case FaultLine():
-            said = f"{line.reason}{', leaves' if line.withdrawn else ''}"
-            return _fault(line, said, record, secret=secret)
+            return _fault(line, "is out of the match" if line.withdrawn else "", record, secret=secret)
         case Strike():
-            return _fault(line, line.reason, record, secret=secret)
+            return _fault(line, "", record, secret=secret)
         case Dropped():
             return {"kind": "dropped", "seat": line.seat, "text": "" if secret else one_line(line.what)}
     raise TypeError(f"not a line of a record: {line!r}")
 
 
 def _fault(line: FaultLine | Strike, said: str, record: Record, *, secret: bool) -> dict[str, Any]:
-    text = said if secret else f"{said}: {line.detail}"
+    detail = "" if secret else with_names(line.detail, record.header.names)
+    text = "; ".join(part for part in (detail, said) if part)
     texts = [] if secret else _texts(record, line)
     words = f"{seat_name(record.header.names, line.seat)} {fault_words(line.reason)}"
-    return {"kind": "fault", "seat": line.seat, "text": one_line(text), "words": one_line(words), "texts": texts}
+    shown = {"kind": "fault", "seat": line.seat, "text": one_line(text), "words": one_line(words), "texts": texts}
+    late = 0 if secret else _late_us(record, line)
+    return shown | ({"late_us": late} if late else {})
+
+
+def _late_us(record: Record, line: FaultLine | Strike) -> int:
+    """What the decision was charged that timed out with this fault; 0 if the record does not say."""
+    faults = record.footer.faults if record.footer else ()
+    fault = faults[line.seat] if 0 <= line.seat < len(faults) else None
+    return late_us(fault) if fault is not None and fault.get("detail") == line.detail else 0
 
 
 def _texts(record: Record, line: FaultLine | Strike) -> list[tuple[str, str]]:

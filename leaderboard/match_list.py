@@ -17,7 +17,7 @@ from referee.record.journal import in_force
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
 from referee.record.store import FileStamp, counts_in, is_aside, match_id_of, run_of, why_aside
-from referee.record.times import SeatTimes
+from referee.record.times import SeatTimes, late_us
 from referee.run.folder import RunFolder
 from referee.run.lock import is_run
 from referee.run.run import Run
@@ -251,6 +251,7 @@ def _seat(record: Record, number: int, ruled: Sequence[int], evidence: Sequence[
     for answer in answers:
         times.add(answer)
     fault = _of_seat(footer.faults, number) if footer else None
+    times.late_us = late_us(fault)
     return {
         "seat": number,
         "entry_id": who.entry_id,

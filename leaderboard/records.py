@@ -135,7 +135,7 @@ def _finished(path: Path, stamp: FileStamp, record: Record, footer: Footer) -> R
 
 def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[Line]) -> MatchRow:
     """The row of a complete, rated record with these lines."""
-    times = seat_times(lines, header.players)
+    times = seat_times(lines, header.players, footer.faults)
     teams = teams_of(header)
     none: tuple[None, ...] = (None,) * header.players
     faults = footer.faults or none

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
     from sqlite_utils.db import Table
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 RATING_COLUMNS = (
     "game",
@@ -133,6 +133,11 @@ ALTER TABLE seats ADD COLUMN worst_lag_us INTEGER NOT NULL DEFAULT 0;
 UPDATE matches SET file_mtime_ns = -1;
 """,
     4: "ALTER TABLE matches ADD COLUMN seal TEXT NOT NULL DEFAULT '';",
+    # The worst time of version 5 leaves out the decision that timed out.
+    5: """
+UPDATE matches SET file_mtime_ns = -1, seal = ''
+WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'bank_exhausted'));
+""",
 }
 """From each older version to the next one."""
 

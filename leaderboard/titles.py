@@ -1,5 +1,6 @@
 """Names for people instead of ids: of games, of tables, and of the reasons why matches end."""
 
+import re
 from collections.abc import Sequence
 
 from referee.games.registry import BrokenGame, UnknownGame, load_game
@@ -30,8 +31,21 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A sentence of the referee in which a seat, such as "seat 0" or "seat 0 (mine)", is the name of its bot."""
+
+    def name(found: re.Match[str]) -> str:
+        seat = int(found[1])
+        return names[seat] if seat < len(names) else f"seat {seat + 1}"
+
+    known = "|".join(re.escape(one) for one in names)
+    return re.sub(rf"\bseat (\d{{1,3}})\b(?: \((?:{known})\))?", name, text)
+
+
 def option_words(value: object) -> str:
-    """The value of an option for people: on and off, and ids as words."""
+    """The value of an option for people, who count seats from 1: on and off, and ids as words."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if seat := re.fullmatch(r"seat_(\d{1,3})", str(value)):
+        return f"seat {int(seat[1]) + 1}"
     return in_words(str(value))

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from leaderboard.evidence import evidence_of
 from leaderboard.frames import Frame, frames_of, part_indexes, row_values, viewers
 from leaderboard.report import TEMPLATES
-from leaderboard.titles import game_title, in_words
+from leaderboard.titles import game_title, in_words, with_names
 from referee.games.drawing import stylesheet
 from referee.record import Record
 from referee.record.narration import EVERYTHING, Viewer, ending_of
@@ -36,7 +36,7 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
     return template.render(
         head=record.header,
         footer=record.footer,
-        times=seat_times(record.lines, record.header.players),
+        times=seat_times(record.lines, record.header.players, record.footer.faults if record.footer else ()),
         problems=record.problems,
         evidence=evidence_of(record),
         wrong=frames[-1].wrong,
@@ -62,7 +62,7 @@ def _page() -> tuple[Template, str, str]:
     )
     style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
     environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"clean": clean, "line": one_line, "words": in_words}
+    environment.filters |= {"clean": clean, "line": one_line, "words": in_words, "with_names": with_names}
     return environment.get_template("replay.html"), script, style
 
 

@@ -125,7 +125,7 @@ class Match:
             if numbers:
                 by_name = (f"{self._name(seat)} {number}" for seat, number in enumerate(numbers))
                 lines.append(f"{what}: {', '.join(by_name)}")
-        times = seat_times(record.lines, len(footer.seat_stats))
+        times = seat_times(record.lines, len(footer.seat_stats), footer.faults)
         for seat, (stats, took) in enumerate(zip(footer.seat_stats, times, strict=True)):
             lines.append(
                 f"{self._name(seat)}: {plural(stats.decisions, 'decision')}, mean {took.mean_charged_ms:.1f} ms,"
@@ -135,6 +135,7 @@ class Match:
             )
         for fault in evidence_of(record):
             lines.append(f"fault of {self._name(fault.seat)}: {fault.said}")
+            lines += [f"  {fault.cause}"] if fault.cause else []
             lines += [f"  {name}: {value}" for name, value in fault.values]
             for name, text in fault.texts:
                 lines += [f"  {name}:", *_indented(text)]

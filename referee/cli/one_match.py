@@ -38,7 +38,7 @@ from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
-from referee.record.times import SHOWN_LAG_US
+from referee.record.times import SHOWN_LAG_US, late_us
 from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
@@ -244,6 +244,8 @@ def conclude(
         lag_us = stats.lag_us or 0
         mean_ms = (stats.total_us - lag_us) / 1000 / stats.decisions if stats.decisions else 0.0
         worst_us = stats.worst_us if stats.worst_charged_us is None else stats.worst_charged_us
+        if (fault := result.faults[seat]) is not None:
+            worst_us = max(worst_us, late_us({"reason": fault.reason, **fault.evidence}))
         lag = f", {lag_us / 1000:.1f} ms of lag not charged" if lag_us >= SHOWN_LAG_US else ""
         print_text(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "

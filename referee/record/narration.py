@@ -19,6 +19,8 @@ from referee.games.api import (
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine, Footer, Header, Line, Strike
 from referee.record.reasons import OWN_FAULTS, EndReason
 from referee.record.replay import Step
+from referee.record.times import in_seconds, margin_us
+from referee.texts import plural
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None
@@ -166,24 +168,26 @@ class Ending:
 def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
     """See `Ending`. `lines`: those of the record."""
     names = header.names
-    moves = 0
+    decisions = 0
     faults: dict[int, str] = {}
     for line in lines:
         if isinstance(line, Answer):
-            moves += 1
+            decisions += 1
         elif isinstance(line, FaultLine | Strike):
-            faults[line.seat] = f"{seat_name(names, line.seat)} {fault_words(line.reason)} at move {moves + 1}"
+            faults[line.seat] = f"{seat_name(names, line.seat)} {fault_words(line.reason)} at decision {decisions + 1}"
     for seat, fault in enumerate(footer.faults):
         if fault is not None:
             said = faults.get(seat) or f"{seat_name(names, seat)} {fault_words(str(fault.get('reason', '')))}"
-            faults[seat] = said + _measured(fault)
+            faults[seat] = said + _measured(fault, margin_us(header, seat))
     blamed = [seat for seat, fault in enumerate(footer.faults) if fault is not None]
     first = blamed[0] if blamed else -1
     if footer.status == "rated" and footer.ranking:
         result = _result(names, footer)
         if footer.reason in OWN_FAULTS and len(blamed) == 1:
             return Ending(f"{faults[first]}; {result}", first)
-        return Ending("; ".join([f"{result} after {_counted(moves)}", *(faults[seat] for seat in blamed)]), first)
+        return Ending(
+            "; ".join([f"{result} after {plural(decisions, 'decision')}", *(faults[seat] for seat in blamed)]), first
+        )
     if footer.reason == EndReason.START_FAILED and footer.detail:
         return Ending(f"{footer.detail}: the match does not count", first)
     reasons = [faults[seat] for seat in blamed] or [_ENDS.get(footer.reason, footer.reason.replace("_", " "))]
@@ -191,14 +195,14 @@ def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
     return Ending("; ".join(reasons) + counts, first)
 
 
-def _measured(fault: Mapping[str, Any]) -> str:
-    """' (1.01 s of 1 s)' for a time-out."""
+def _measured(fault: Mapping[str, Any], margin: int) -> str:
+    """' (1.012 s of 1 s)' for a time-out: the time that was charged, and the limit that the bot knew."""
     limit, wall, lag = (fault.get(name) for name in ("limit_us", "wall_us", "lag_us"))
     if not (isinstance(limit, int) and isinstance(wall, int) and isinstance(lag, int) and limit > 0):
         return ""
     if fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
         return ""
-    return f" ({(wall - lag) / 1e6:.2f} s of {limit / 1e6:g} s)"
+    return f" ({in_seconds(wall - lag)} of {in_seconds(max(0, limit - margin))})"
 
 
 def _result(names: Sequence[str], footer: Footer) -> str:
@@ -214,7 +218,3 @@ def _result(names: Sequence[str], footer: Footer) -> str:
     if len(points) == 2:
         return f"{who} {verb} {points[best[0]]} to {others[0]}"
     return f"{who} {verb} with {points[best[0]]} points"
-
-
-def _counted(moves: int) -> str:
-    return f"{moves} move{'' if moves == 1 else 's'}"

@@ -1,9 +1,11 @@
 """What the decisions of a match took: charged to the bot, and not charged because it was not the bot's doing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from referee.record.format import Answer, Line
+from referee.record.format import Answer, Header, Line
+from referee.record.reasons import EndReason
 
 SHOWN_LAG_US = 1000
 """Less lag than that is not worth a word to people."""
@@ -17,6 +19,8 @@ class SeatTimes:
     """Per decision."""
     lag_us: int = 0
     worst_lag_us: int = 0
+    late_us: int = 0
+    """What the decision that timed out was charged; 0 if none did."""
 
     @property
     def charged_us(self) -> int:
@@ -24,7 +28,8 @@ class SeatTimes:
 
     @property
     def worst_charged_us(self) -> int:
-        return max(self.charged, default=0)
+        """Of one decision, the one that timed out included."""
+        return max(self.late_us, max(self.charged, default=0))
 
     @property
     def mean_charged_ms(self) -> float:
@@ -43,10 +48,34 @@ def time_words(wall_us: int, lag_us: int) -> str:
     return f"{charged} (and {lag_us / 1000:.1f} ms of lag)" if lag_us >= SHOWN_LAG_US else charged
 
 
-def seat_times(lines: Iterable[Line], players: int) -> tuple[SeatTimes, ...]:
-    """Per seat, from the lines of a record."""
+def margin_us(header: Header, seat: int) -> int:
+    """The part of each `limit_us` in the evidence of this seat that only delays the verdict."""
+    clock = header.seats[seat].clock if 0 <= seat < len(header.seats) else {}
+    margin_s = {**header.limits, **clock}.get("margin_s", 0)
+    return round(margin_s * 1e6) if isinstance(margin_s, int | float) else 0
+
+
+def in_seconds(us: int) -> str:
+    """A time for people: milliseconds below one second."""
+    return f"{us / 1000:.1f} ms" if abs(us) < 1_000_000 else f"{us / 1e6:.3f}".rstrip("0").rstrip(".") + " s"
+
+
+def late_us(fault: Mapping[str, Any] | None) -> int:
+    """What the decision that ended in this fault was charged; 0 if the fault is no time-out, or has no times."""
+    if fault is None or fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
+        return 0
+    wall, lag = fault.get("wall_us"), fault.get("lag_us")
+    return max(0, wall - lag) if isinstance(wall, int) and isinstance(lag, int) else 0
+
+
+def seat_times(
+    lines: Iterable[Line], players: int, faults: Sequence[Mapping[str, Any] | None] = ()
+) -> tuple[SeatTimes, ...]:
+    """Per seat, from the lines of a record and the `faults` of its footer."""
     found = tuple(SeatTimes() for _ in range(players))
     for line in lines:
         if isinstance(line, Answer) and 0 <= line.seat < players:
             found[line.seat].add(line)
+    for seat, fault in zip(found, faults, strict=False):
+        seat.late_us = late_us(fault)
     return found

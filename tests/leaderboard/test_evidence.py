@@ -151,3 +151,39 @@ def test_faults_are_sorted_by_their_place_not_by_their_order(tmp_path: Path) -> 
     late, early = write_fault(tmp_path, 5, crash("late")), write_fault(tmp_path, 2, crash("early"))
     (fault,) = last_faults([late, replace(early)], RecordStore(tmp_path))
     assert fault.lines == ("late",)
+
+
+LATE = {
+    "reason": "move_timeout", "detail": "decision 3 (move): no answer after 1.012 s charged (1.023 s passed)",
+    "limit_us": 1_010_000, "wall_us": 1_023_333, "cpu_us": 1_494, "lag_us": 11_333, "process_state": "S",
+    "busy_seats_us": {"1": 600_000}, "legal_count": 48, "legal": [f"reroll({number})" for number in range(48)],
+}  # fmt: skip
+
+
+def test_the_evidence_of_a_time_out_is_words_with_units_and_one_limit(tmp_path: Path) -> None:
+    row = write_fault(tmp_path, 0, LATE)
+    (evidence,) = evidence_of(read_record(tmp_path / row.stamp.name))
+    values = dict(evidence.values)
+    assert values["time charged"] == "1.012 s"
+    assert values["time passed"] == "1.023 s"
+    assert values["limit"] == "1.01 s"
+    assert values["bot at its deadline"] == "not running: sleeping, or waiting for something"
+    assert values["other bots computed"] == "bob 600.0 ms"
+    assert values["the first of them"].count("reroll") == 5
+    assert not any("_" in name or name.endswith(" us") for name in values)
+    assert evidence.cause == (
+        "The bot used 1.5 ms of processor time in 1.023 s and was not running at its deadline: it slept, or waited for"
+        " something."
+    )
+
+
+def test_a_bot_that_computed_until_its_time_was_up_is_said_to_have_computed(tmp_path: Path) -> None:
+    row = write_fault(tmp_path, 0, LATE | {"cpu_us": 1_000_000, "process_state": "R"})
+    (evidence,) = evidence_of(read_record(tmp_path / row.stamp.name))
+    assert evidence.cause == "The bot used 1 s of processor time in 1.023 s: it was computing."
+
+
+def test_the_worst_time_of_a_bot_has_the_decision_that_timed_out_in_it(tmp_path: Path) -> None:
+    row = write_fault(tmp_path, 0, LATE)
+    assert (row.seats[0].worst_us, row.seats[1].worst_us) == (1_012_000, 0)
+    assert write_fault(tmp_path, 1, crash()).seats[0].worst_us == 0

@@ -1,8 +1,33 @@
 """Titles for people instead of ids."""
 
-from leaderboard.titles import division_title
+import pytest
+
+from leaderboard.titles import division_title, option_words, with_names
+
+NAMES = ("mine", "a (b)")
 
 
 def test_a_division_is_called_by_its_game_and_the_name_of_its_own() -> None:
     assert division_title("shibuya", "shibuya", (2, 4)) == "Shibuya, 2 or 4 players"
     assert division_title("beginners", "shibuya", (2,)) == "Shibuya, 2 players (beginners)"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("seat 0 (mine): decision 58", "mine: decision 58"),
+        ("the bot of seat 1 computed", "the bot of a (b) computed"),
+        ("seat 1 (a (b)) left", "a (b) left"),
+        ("seat 7 left", "seat 8 left"),
+        ("the seats and seat x", "the seats and seat x"),
+    ],
+)
+def test_a_seat_is_called_by_the_name_of_its_bot(said: str, shown: str) -> None:
+    assert with_names(said, NAMES) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(True, "on"), (False, "off"), ("per_die", "per die"), ("seat_0", "seat 1"), (3, "3")]
+)
+def test_values_of_options_are_words_and_seats_count_from_1(value: object, words: str) -> None:
+    assert option_words(value) == words

@@ -156,8 +156,10 @@
       const slowest = own.reduce((most, time) => (!most || charged(time) > charged(most) ? time : most), null);
       const worst = Math.max(1, ...own.map(charged));
       const worstLag = Math.max(0, ...own.map((time) => time.lag_us));
-      const failed = faults.some((fault) => fault.seat === number) ? ", faults marked in red" : "";
-      const title = `${name}: ${own.length} decisions, slowest ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}${failed}`;
+      const ownFaults = faults.filter((fault) => fault.seat === number);
+      const late = Math.max(0, ...ownFaults.map((fault) => fault.late));
+      const failed = (late ? `, timed out after ${milliseconds(late)}` : "") + (ownFaults.length ? ", faults marked in red" : "");
+      const title = `${name}: ${own.length} of the ${times.length} decisions, slowest answer ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}${failed}`;
       if (slowest) longest.push([slowest.step, number]);
       const width = Math.max(frames.length, 40);
       const chart = svg("svg", { viewBox: `0 0 ${width} 40`, preserveAspectRatio: "none", role: "img", "aria-label": title });
@@ -171,7 +173,7 @@
         chart.append(bar);
         if (lag > 0.3) chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: lag, class: "lag" }));
       }
-      for (const step of faults.filter((fault) => fault.seat === number).map((fault) => fault.step)) {
+      for (const { step } of ownFaults) {
         chart.append(svg("rect", { x: step, y: 0, width: 0.9, height: 40, class: "fault" }));
       }
       chart.addEventListener("click", (event) => {
@@ -195,7 +197,7 @@
       listMove(frame);
       for (const line of frame.lines) {
         if (line.wall_us !== undefined) times.push({ step: frame.step, ...line });
-        if (line.kind === "fault") faults.push({ step: frame.step, seat: line.seat });
+        if (line.kind === "fault") faults.push({ step: frame.step, seat: line.seat, late: line.late_us ?? 0 });
       }
     }
     slider.max = frames.length - 1;

@@ -88,7 +88,7 @@ def test_the_board_is_large_and_the_current_move_is_in_view(
 def test_one_sentence_says_how_it_ended_and_leads_there(old: Callable[[str], str], show: Callable[..., Any]) -> None:
     page = show(old("ticket_to_ride_new_york"), width=1280, ready=READY).page
     ending = page.locator(".ending a")
-    assert ending.text_content() == "Boole wins with 31 points after 88 moves"
+    assert ending.text_content() == "Boole wins with 31 points after 88 decisions"
     ending.click()
     assert page.locator("#where").text_content() == "step 176 of 176"
     page.wait_for_url("**step=176*")
@@ -101,7 +101,7 @@ def test_a_fault_is_told_marked_and_one_click_away(start: Callable[..., Any], sh
     match.crash(1, stdout="last words")
     page = show("/runs/cup/matches/m2", width=1280, ready=READY).page
     ending = page.locator(".ending a")
-    assert re.fullmatch(r"bob crashed at move \d+; ann wins.*", ending.text_content())
+    assert re.fullmatch(r"bob crashed at decision \d+; ann wins.*", ending.text_content())
     ending.click()
     current = page.locator(".move[aria-current]")
     assert "bob crashed" in current.text_content()
