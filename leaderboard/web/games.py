@@ -13,6 +13,7 @@ from starlette.responses import Response
 from leaderboard.web.markdown import as_html
 from leaderboard.web.pages import list_of_runs, page, there
 from leaderboard.web.rights import may_watch
+from leaderboard.web.rules_text import rules_text
 from referee.games.api import Game, Option, resolve_options
 from referee.games.conformance.game_object import readme
 from referee.games.drawing import Look, PieceGroup, draw_board, pieces_of
@@ -40,7 +41,9 @@ class Rules:
     notes: Sequence[str]
     options: Sequence[Option]
     pieces: Sequence[PieceGroup]
+    about: str
     text: Markup
+    more: Markup
 
 
 def front(request: Request) -> Response:
@@ -77,10 +80,23 @@ def game_cards() -> tuple[GameCard, ...]:
 def _rules(game_id: str) -> Rules:
     found = load_game(game_id)
     assert not isinstance(found, BrokenGame)
-    text = readme(found)
+    text = rules_text(readme(found) or "")
     return Rules(
-        _card(found), found.notes, found.options, pieces_of(found), Markup("") if text is None else as_html(text, 3)
+        _card(found),
+        found.notes,
+        found.options,
+        pieces_of(found),
+        text.about,
+        as_html(text.rules, 3),
+        as_html(text.more, 4),
     )
+
+
+@cache
+def about_game(game_id: str) -> str:
+    """A paragraph on what the game is about and who wins; '' for a game that has none."""
+    game = load_game(game_id)
+    return "" if isinstance(game, BrokenGame) else rules_text(readme(game) or "").about
 
 
 def _card(game: Game) -> GameCard:

@@ -39,6 +39,7 @@ from leaderboard.web.rights import (
     shown_start,
     why_not_watched,
 )
+from leaderboard.web.rules_text import option_sentence
 from leaderboard.web.tables import RunTables, Tables, tables_of
 from leaderboard.web.watching import live_matches
 from referee.record import Record, RecordError, read_record
@@ -70,6 +71,7 @@ def make_templates() -> Environment:
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.filters |= {"fault": fault_words, "result": result_words, "with_names": with_names}
+    environment.filters["rule"] = option_sentence
     environment.globals |= {
         "archive": "",  # what pages that become files are an archive of
         "pool_title": pool_title,

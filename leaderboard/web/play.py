@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from leaderboard.frames import last_frame
 from leaderboard.web.accounts import session_of
-from leaderboard.web.games import game_cards, players_in_words
+from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
@@ -73,6 +73,8 @@ def seat_page(request: Request) -> Response:
         here=_address(seat),
         token=_guard(request).token(session_of(request)),
         game=_game(seat.game).title,
+        game_id=seat.game,
+        about=about_game(seat.game),
         seat=seat,
         match=_match_address(request, seat),
     )
@@ -131,6 +133,7 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
         status=400 if problem else 200,
         games=game_cards(),
         game=game,
+        about=about_game(game.id) if game else "",
         players=players_in_words(game.player_counts) if game else "",
         rivals=found,
         opponent=chosen.get("opponent") or (first.opponent.id if first else ""),

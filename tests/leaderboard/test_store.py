@@ -208,3 +208,19 @@ def test_a_damaged_database_loses_nothing(tmp_path, write_record):
     write_record(tmp_path / "matches", 0)
     (tmp_path / "crosstown.db").write_bytes(b"rubbish" * 1000)
     assert len(load_index(RunFolder(tmp_path)).rows) == 1
+
+
+def test_only_matches_with_a_time_out_of_version_5_are_read_again(tmp_path, make_row):
+    late = make_row(0, {"ann": 1, "bob": 2})
+    late = replace(late, seats=(late.seats[0], replace(late.seats[1], fault="move_timeout")))
+    rows = [late, make_row(1, {"ann": 1, "bob": 2})]
+    path = tmp_path / "crosstown.db"
+    with Store(path) as store:
+        store.put(rows)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 5")
+    connection.close()
+    with Store(path) as store:
+        first, second = store.rows()
+        assert first.stamp != rows[0].stamp
+        assert second.stamp == rows[1].stamp

@@ -39,7 +39,7 @@ class KingOfNewYork:
     notes = (
         "The counts of the 45 tiles and the rewards of Jets and Tanks rest on student projects, not on the box.",
         "The effects of the 64 cards rest on two transcriptions; Drink the Hudson on one.",
-        "round_cap and market_cap are ours: they only make sure that every match ends.",
+        "The limits of rounds and of purchases in a turn are ours: they only make sure that every match ends.",
     )
     draws_possible = True
     decision_kinds = QUESTION_NAMES

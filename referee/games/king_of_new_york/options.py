@@ -75,7 +75,7 @@ OPTIONS = (
     Option(
         "round_cap",
         100,
-        "The match ends without winner after round_cap x players turns, extra turns included.",
+        "The match ends without winner after this many turns of each player, extra turns included.",
         "OURS",
         minimum=1,
         maximum=1000,

@@ -1,5 +1,6 @@
 """The cards, tiles and Units of the box with their pictures, for the page of the rules."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ def _card(card: Mapping[str, Any]) -> Piece:
         name=card["name"],
         facts=facts + (f", cheaper in {boroughs}" if boroughs else ""),
         text=card["text"],
-        note=card["ruling"],
+        note=_ruling(card["ruling"]),
     )
 
 
@@ -56,3 +57,9 @@ def _units(units: Mapping[str, Any]) -> Iterator[Piece]:
 
 def _reward(piece: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     return tuple((what, int(piece["reward"][what])) for what in ("vp", "energy", "life") if piece["reward"].get(what))
+
+
+def _ruling(text: str) -> str:
+    """A ruling for people who play, without the mark of those that no source states."""
+    shown = re.sub(r" \(INFERRED\)| - INFERRED\b|\bINFERRED[:;] ", "", text)
+    return shown.replace(">=", "at least ").replace("switch provided", "an option changes it")

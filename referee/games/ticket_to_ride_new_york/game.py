@@ -28,7 +28,7 @@ class TicketToRideNewYork:
     options: tuple[Option, ...] = OPTIONS
     notes = (
         "Board and tickets are verified against pictures of the box; the leaflet leaves open what happens when cards "
-        "run out or rows cannot be flushed, so those rules are options (see the README of the game).",
+        "run out or rows cannot be flushed, so those rules are options.",
     )
     draws_possible = True
     decision_kinds = DECISION_KINDS

@@ -1,10 +1,13 @@
 """The pages of the games: rules, options and pieces of each; and Markdown that can do no harm."""
 
+import re
+
 import httpx
 import pytest
 
 from leaderboard.web.games import players_in_words
 from leaderboard.web.markdown import as_html, coded
+from leaderboard.web.rules_text import RulesText, rules_text
 from referee.games.drawing import pieces_of
 from referee.games.registry import get_game
 
@@ -86,3 +89,35 @@ def test_identifiers_in_a_line_are_code_and_the_rest_is_escaped() -> None:
 )
 def test_numbers_of_players_in_words(counts: tuple[int, ...], words: str) -> None:
     assert players_in_words(counts) == words
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+async def test_the_rules_begin_with_the_game_and_leave_the_program_to_the_end(
+    web: httpx.AsyncClient, game_id: str
+) -> None:
+    page = (await web.get(f"/games/{game_id}")).text
+    lead = page[page.index('<p class="lead">') :].partition("</p>")[0]
+    assert re.search(r"\bwins?\b", lead)
+    rules = page[page.index('id="rules"') : page.index('id="options"')]
+    assert ".py" not in rules
+    assert "see the README" not in page
+    assert "INFERRED" not in page
+    options = page[page.index('id="options"') :].partition("</section>")[0]
+    assert not re.search(r"\bE\d+\b|>O(?:n|ff): ", options)
+
+
+async def test_a_rule_that_is_on_is_not_said_to_be_off(web: httpx.AsyncClient) -> None:
+    page = (await web.get("/games/shibuya")).text
+    assert "If off: the variant that starts with an empty grid." in page
+    assert "A tile may be turned; if off: it lies as the data lists it." in page
+
+
+def test_the_parts_of_a_readme_keep_every_section_but_those_that_the_page_shows_elsewhere() -> None:
+    parts = rules_text(
+        "# G\n\nA game.\nThe first wins.\n\nMarks: H.\n\n## A turn\n\nRoll.\n\n## Files\n\na.py\n\n## Options\n\no"
+    )
+    assert parts.about == "A game. The first wins."
+    assert parts.rules == "## A turn\n\nRoll.\n\n\n## Where these rules come from\n\nMarks: H.\n"
+    assert parts.more == "## Files\n\na.py\n\n"
+    assert rules_text("") == RulesText("", "", "")
+    assert rules_text("## A turn\n\nRoll.").rules == "## A turn\n\nRoll."
