@@ -39,9 +39,9 @@ class Standing:
 
     Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
     `mirrors` are matches of an entry against itself: each counts once in `played`, and is neither won, drawn nor lost.
-    Times are in milliseconds per answered decision, as charged; None where there was none. The lag beside them was not
-    the bot's doing. All but the times is a function of
-    the results alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
+    Times are in milliseconds per answered decision, as charged; None where there was none. The worst time has decisions
+    that timed out in it. The lag beside them was not the bot's doing. All but the times is a function of the results
+    alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
     still moved when the computation was given up. `more` has `mu` and `sigma` of each model that was added to
     `leaderboard.ratings.registry`, by its name.
     """
@@ -324,7 +324,7 @@ def make_table(
                 lost=done.played - done.mirrors - done.won - done.drawn + forfeited,
                 faults=dict(sorted(faults.get(entry_id, {}).items())),
                 mean_move_ms=done.total_us / done.decisions / 1000 if done.decisions else None,
-                worst_move_ms=done.worst_us / 1000 if done.decisions else None,
+                worst_move_ms=done.worst_us / 1000 if done.decisions or done.worst_us else None,
                 mean_lag_ms=done.lag_us / done.decisions / 1000 if done.decisions else None,
                 worst_lag_ms=done.worst_lag_us / 1000 if done.decisions else None,
                 game=game,

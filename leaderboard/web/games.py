@@ -88,7 +88,7 @@ def _rules(game_id: str) -> Rules:
         pieces_of(found),
         text.about,
         as_html(text.rules, 3),
-        as_html(text.more, 4),
+        as_html(text.more, 3, "the part for authors"),
     )
 
 

@@ -16,15 +16,15 @@ _NAME = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b|\b[TR]\d\d\b")
 """An identifier of a program in plain text."""
 
 
-def as_html(text: str, first_level: int = 2) -> Markup:
+def as_html(text: str, first_level: int = 2, subject: str = "the rules") -> Markup:
     """The text without its first heading of level 1, which is the title of the page; the headings below it begin with
-    `first_level`."""
+    `first_level`. Tables are named as those of `subject`."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = parser.parse(text)
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         del tokens[:3]
     number = count(1)
-    shown = [_changed(token, first_level - 2, number) for token in tokens]
+    shown = [_changed(token, first_level - 2, number, subject) for token in tokens]
     return Markup(parser.renderer.render(shown, parser.options, {}))  # noqa: S704 - the renderer escapes all text
 
 
@@ -37,12 +37,12 @@ def coded(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[last:])])
 
 
-def _changed(token: Token, deeper: int, number: Iterator[int]) -> Token:
+def _changed(token: Token, deeper: int, number: Iterator[int], subject: str) -> Token:
     """`number` counts the tables, whose names must differ for who hears them."""
     if token.type in ("heading_open", "heading_close"):
         token.tag = f"h{min(6, int(token.tag[1]) + deeper)}"
     elif token.type == "table_open":
-        label = f"Table {next(number)} of the rules"
+        label = escape(f"Table {next(number)} of {subject}")
         return _html(f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>')
     elif token.type == "table_close":
         return _html("</table></div>")

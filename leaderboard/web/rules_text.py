@@ -57,7 +57,10 @@ def rules_text(readme: str) -> RulesText:
 
 
 def option_sentence(doc: str) -> str:
-    """What an option does. "Off:" and "On:" say when that is so; beside a value they read as if they were the value."""
-    shown = _CODE.sub("", doc)
+    """What an option does, for people, who count seats from 1.
+
+    "Off:" and "On:" say when that is so; beside a value they read as if they were the value.
+    """
+    shown = re.sub(r"\bseat (\d+)\b", lambda found: f"seat {int(found[1]) + 1}", _CODE.sub("", doc))
     shown = re.sub(r"^(On|Off): ", lambda found: f"If {found[1].lower()}: ", shown)
     return re.sub(r"; (on|off): ", r"; if \1: ", shown)

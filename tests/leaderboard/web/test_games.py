@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.web.games import players_in_words
 from leaderboard.web.markdown import as_html, coded
-from leaderboard.web.rules_text import RulesText, rules_text
+from leaderboard.web.rules_text import RulesText, option_sentence, rules_text
 from referee.games.drawing import pieces_of
 from referee.games.registry import get_game
 
@@ -121,3 +121,9 @@ def test_the_parts_of_a_readme_keep_every_section_but_those_that_the_page_shows_
     assert parts.more == "## Files\n\na.py\n\n"
     assert rules_text("") == RulesText("", "", "")
     assert rules_text("## A turn\n\nRoll.").rules == "## A turn\n\nRoll."
+
+
+def test_an_option_is_told_without_codes_and_with_seats_from_1() -> None:
+    assert option_sentence("E8: cards may be drawn.") == "cards may be drawn."
+    assert option_sentence("It ends when all pass (E11).") == "It ends when all pass."
+    assert option_sentence("Who begins: seat 0, or a seat by lot.") == "Who begins: seat 1, or a seat by lot."
