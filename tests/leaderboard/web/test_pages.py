@@ -91,7 +91,8 @@ async def test_of_a_fault_in_a_match_that_goes_on_the_reason_alone_is_told(
         line for frame in (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"] for line in frame["lines"]
     ]
     told = [line for line in lines if line["kind"] == "fault"]
-    assert [line["text"].removesuffix(", leaves") for line in told] == ["illegal_action"]
+    assert [line["text"].removesuffix("is out of the match") for line in told] == [""]
+    assert all("sent an illegal action" in line["words"] for line in told)
 
 
 async def test_frames_lead_to_the_final_board(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:

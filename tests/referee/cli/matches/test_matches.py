@@ -114,8 +114,8 @@ def test_show_prints_moves_times_notes_and_the_end(matches: Any, run: Path) -> N
     assert re.search(r"next line crashed at decision \d+; alpha wins", shown)
     assert "ended: crashed (rated)" in shown
     assert "ranking: alpha 1, beta" in shown
-    assert "stash(card=" not in shown.partition("legal:")[0]
-    assert "exit_code: 3" in shown
+    assert "stash(card=" not in shown.partition("the first of them:")[0]
+    assert "exit code: 3" in shown
     assert "seat  coins  cards  stash  turns" in shown
     assert safe(shown)
 
