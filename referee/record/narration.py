@@ -20,7 +20,6 @@ from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine
 from referee.record.reasons import OWN_FAULTS, EndReason
 from referee.record.replay import Step
 from referee.record.times import in_seconds, margin_us
-from referee.texts import plural
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None
@@ -185,9 +184,7 @@ def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
         result = _result(names, footer)
         if footer.reason in OWN_FAULTS and len(blamed) == 1:
             return Ending(f"{faults[first]}; {result}", first)
-        return Ending(
-            "; ".join([f"{result} after {plural(decisions, 'decision')}", *(faults[seat] for seat in blamed)]), first
-        )
+        return Ending("; ".join([f"{result} after {_counted(decisions)}", *(faults[seat] for seat in blamed)]), first)
     if footer.reason == EndReason.START_FAILED and footer.detail:
         return Ending(f"{footer.detail}: the match does not count", first)
     reasons = [faults[seat] for seat in blamed] or [_ENDS.get(footer.reason, footer.reason.replace("_", " "))]
@@ -218,3 +215,7 @@ def _result(names: Sequence[str], footer: Footer) -> str:
     if len(points) == 2:
         return f"{who} {verb} {points[best[0]]} to {others[0]}"
     return f"{who} {verb} with {points[best[0]]} points"
+
+
+def _counted(decisions: int) -> str:
+    return f"{decisions} decision{'' if decisions == 1 else 's'}"
