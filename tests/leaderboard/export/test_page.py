@@ -152,7 +152,9 @@ def test_moves_come_with_times_and_notes_and_lead_to_their_step(opened: Callable
 def test_a_fault_comes_with_its_evidence(opened: Callable[..., Any]) -> None:
     page = opened("crashed")
     page.locator("#moves .fault").click()
-    assert "exit code 3; is out of the match" in str(page.locator("#happened").text_content())
+    happened = str(page.locator("#happened").text_content())
+    assert "Boole crashed exit code 3" in happened
+    assert "; is out of the match" in happened
     assert page.locator("h2:has-text('Fault of Boole')").count() == 1
     assert "last words\n" in page.locator("main > pre").all_text_contents()
 
