@@ -18,6 +18,7 @@ from referee.errors import BusyError
 from referee.process import homes
 from referee.process.store import Built, read_built, write_built
 from referee.run.lock import RunLock
+from referee.run.seal import SEAL_CHARS
 
 
 def kept_targets(folder: Path) -> list[Target]:
@@ -33,7 +34,7 @@ def kept_targets(folder: Path) -> list[Target]:
             _read(home / "kept.json", homes._account),
             (),
         ),
-        Target("kept table", [_table()], lambda data: run_table._parse(as_text(data), "00"), ()),
+        Target("kept table", [_table()], _read_table, ()),
         Target("kept live table", [_live()], lambda data: run_table._parse_live(as_text(data)), ()),
         Target("lock of a run", [signed], _held(lock), ()),
     ]
@@ -67,7 +68,13 @@ def _table() -> bytes:
 
     store = Store()
     keep_table(store, RunTable((), 3, "all games", "00", False, NO_TABLE))  # type: ignore[arg-type]
-    return store.text.encode()
+    return store.text[SEAL_CHARS:].encode()
+
+
+def _read_table(data: bytes) -> object:
+    """Under the seal that belongs to it: without that nothing is read."""
+    text = run_table._sealed(run_table._NAME, "00", "", as_text(data))
+    return run_table._parse(text, "00", "")
 
 
 def _live() -> bytes:
