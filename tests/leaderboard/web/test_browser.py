@@ -115,7 +115,7 @@ def test_a_list_that_renews_itself_keeps_its_filter(start: Callable[..., Any], s
     page = show("/runs/cup/matches", ready=".filter").page
     page.get_by_label("Filter").fill("match 12")
     start("m12", place=12).play().close(ranking=(1, 2))
-    page.wait_for_selector("main p:text-is('13 matches, the last first.')")
+    page.wait_for_selector("main p:has-text('13 matches, the last first.')")
     assert page.get_by_label("Filter").input_value() == "match 12"
     assert page.locator("[aria-label=Matches] tbody tr:visible").count() == 1
 
