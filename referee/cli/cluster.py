@@ -86,7 +86,8 @@ def scheduler_of(
 
     kind = kind or ("dask" if address else given.kind)
     if kind == "local":
-        if named := next((name for name, value in (("--scheduler", address), ("--ca", ca)) if value), ""):
+        options = {"--scheduler": address, "--ca": ca, "--cert": cert, "--key": key}
+        if named := next((name for name, value in options.items() if value is not None), ""):
             raise UsageError(f"{named} is for a cluster", "add --executor dask, or leave it out")
         return None
     if kind != "dask":

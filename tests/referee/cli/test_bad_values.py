@@ -86,6 +86,7 @@ PEM = {"--ca": "--cert note.txt --key note.txt", "--cert": "--ca note.txt --key 
 PEM["--key"] = "--ca note.txt --cert note.txt"
 LINES_OF_OPTIONS = {
     **{("run", name): f"cup.toml --scheduler 127.0.0.1 {others}" for name, others in PEM.items()},
+    **{("serve", name): f"ladder.toml --scheduler 127.0.0.1 {others}" for name, others in PEM.items()},
     **{("cluster scheduler", name): others for name, others in PEM.items()},
     **{("cluster worker", name): f"127.0.0.1 {others}" for name, others in PEM.items()},
     ("match", "--listen"): "toy --seat bots/ann --seat remote",
@@ -136,6 +137,7 @@ FITS = {
     ("web", "--runs"): ("folder",),
     ("publish", "target"): ("missing",),  # made
     ("serve", "--name"): ("nan", "file"),
+    ("serve", "--scheduler"): ("nan", "file"),  # names that a machine may have; the ladder waits for it
     **dict.fromkeys(
         [("login", "url"), ("submit", "--ladder"), ("bots connect", "url")], ("nan", "file")
     ),  # names that a host may have
