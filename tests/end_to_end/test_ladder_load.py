@@ -16,7 +16,7 @@ from referee.ladder.config import load_ladder
 from referee.ladder.intake import open_store
 from referee.record.journal import JOURNAL
 from referee.run.run import Run
-from tests.end_to_end.test_ladder_operations import Host, counted, wait_for
+from tests.end_to_end.test_ladder_operations import RANDOM, Host, counted, wait_for
 from tests.referee.ladder.handing_in import archive, bot_files
 
 pytestmark = pytest.mark.long
@@ -83,6 +83,8 @@ def phase(host: Host, watchers: int) -> tuple[float, int, int, list[int]]:
 
 
 def test_five_hundred_watchers_are_told_at_most_four_times_a_second_and_cost_the_bots_nothing(host: Host) -> None:
+    second = f'[[bots]]\npath = {json.dumps(str(RANDOM))}\nname = "second"\noptions = {{ salt = 1 }}\n'
+    host.file.write_text(host.file.read_text() + second)
     host.start()
     wait_for(lambda: (host.run_folder / JOURNAL).exists() and len(counted(host.run_folder)) >= 5)
     quiet, busy = [], []
