@@ -50,6 +50,37 @@ HostNames = Annotated[
     ),
 ]
 
+WithBots = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="BOT",
+        help="Only matches with this bot: its name or the first characters of its entry id. If repeated, "
+        "only matches with all of these bots.",
+        show_default=False,
+    ),
+]
+OfGame = Annotated[str, typer.Option(metavar="GAME", help="Only matches of this game, such as shibuya.")]
+WithReason = Annotated[
+    str, typer.Option(metavar="REASON", help="Only matches with this end reason or fault, such as move_timeout.")
+]
+Since = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="Only matches started at or after this UTC time, such as 2026-01-31 or 2026-01-31T18:00.",
+    ),
+]
+Until = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="TIME",
+        help="Only matches started up to this UTC time, such as 2026-01-31T18:00. A date includes the whole day.",
+    ),
+]
+"""Which matches a command is about: the arguments of `leaderboard.match_list.make_filter`."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 Workers = Annotated[

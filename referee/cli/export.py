@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Out
+from referee.cli.arguments import OUT, AsJson, OfGame, Out, Since, Until, WithBots, WithReason
 
 
 class ExportFormat(StrEnum):
@@ -33,35 +33,11 @@ def export(
             show_default=False,
         ),
     ] = None,
-    bot: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="BOT",
-            help="Only matches with this bot: its name or the first characters of its entry id. If repeated, "
-            "only matches with all of these bots.",
-            show_default=False,
-        ),
-    ] = None,
-    game: Annotated[str, typer.Option(metavar="GAME", help="Only matches of this game, such as shibuya.")] = "",
-    reason: Annotated[
-        str, typer.Option(metavar="REASON", help="Only matches with this end reason or fault, such as move_timeout.")
-    ] = "",
-    since: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            help="Only matches started at or after this UTC time, such as 2026-01-31 or 2026-01-31T18:00.",
-        ),
-    ] = "",
-    until: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            help="Only matches started up to this UTC time, such as 2026-01-31T18:00. A date includes the whole day.",
-        ),
-    ] = "",
+    bot: WithBots = None,
+    game: OfGame = "",
+    reason: WithReason = "",
+    since: Since = "",
+    until: Until = "",
     out: Out = OUT,
     as_json: AsJson = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Out
+from referee.cli.arguments import OUT, AsJson, OfGame, Out, Since, Until, WithBots, WithReason
 from referee.cli.errors import ExitCode
 
 app = typer.Typer(no_args_is_help=True, help="List, show, verify, export and rejudge match records.")
@@ -51,38 +51,14 @@ def list_matches(
     every: Annotated[
         bool, typer.Option("--all", help="Print all matches. --json prints all without this option.")
     ] = False,
-    bot: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="BOT",
-            help="Only matches with this bot: its name or the first characters of its entry id. If repeated, "
-            "only matches with all of these bots.",
-            show_default=False,
-        ),
-    ] = None,
-    game: Annotated[str, typer.Option(metavar="GAME", help="Only matches of this game, such as shibuya.")] = "",
-    reason: Annotated[
-        str, typer.Option(metavar="REASON", help="Only matches with this end reason or fault, such as move_timeout.")
-    ] = "",
+    bot: WithBots = None,
+    game: OfGame = "",
+    reason: WithReason = "",
     tournament: Annotated[
         str, typer.Option(metavar="NAME", help="Only matches of the tournament with this name.")
     ] = "",
-    since: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            help="Only matches started at or after this UTC time, such as 2026-01-31 or 2026-01-31T18:00.",
-        ),
-    ] = "",
-    until: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            help="Only matches started up to this UTC time, such as 2026-01-31T18:00. A date includes the whole day.",
-        ),
-    ] = "",
+    since: Since = "",
+    until: Until = "",
     void: Annotated[bool, typer.Option("--void", help="Also list records that do not count.")] = False,
     as_json: AsJson = False,
 ) -> None:

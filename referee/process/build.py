@@ -518,7 +518,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
         )
         options = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
         own = ["--find-links", str(wheels), "-c", str(constraints)]
-        # Our wheels are made anew for each build, so nobody can know their hashes.
+        # Our wheels are made for each build, so no list can have their hashes.
         sources = (
             [["-r", REQUIREMENTS], [*own, SDK]]
             if have_hashes(copy, requirements)

@@ -114,8 +114,8 @@ def base_python(folder: Path) -> object:
 
 
 def have_hashes(folder: Path, requirements: Requirements) -> bool:
-    """Whether these files, in `folder`, say which hash each package has: then pip takes none without one."""
-    texts = ((folder / name).read_text("utf-8", errors="replace") for name in requirements.files if _is_list(name))
+    """Whether these files, in `folder`, say which hash each package has: pip then takes none without. EntryError."""
+    texts = (_text(folder / name) for name in requirements.files if _is_list(name))
     return any(option in text for text in texts for option in ("--hash", "--require-hashes"))
 
 

@@ -3,7 +3,7 @@
 While a run is played the folder `orders` lies in its run folder. An order is a file in it, which the runner claims by
 giving it another name. The runner carries it out with one line in the journal, which has the id of the order, and then
 writes an answer beside it. So an order is carried out if and only if the journal has its line: a kill at any moment,
-of the runner or of whoever gave the order, leaves it done or not done.
+of the runner or of the command that gave the order, leaves it done or not done.
 """
 
 import json
@@ -28,7 +28,7 @@ LOOK_S = 0.2
 """How often a runner looks for orders."""
 
 WAIT_S = 30.0
-"""How long whoever gives an order waits until the runner takes it: one that starts its bots does not look for any."""
+"""How long a command waits until the runner takes its order: a runner that starts its bots does not look for orders."""
 
 _BEGIN_S = 5.0
 """What a runner that has just been started gets until it takes orders."""
@@ -111,7 +111,7 @@ class Inbox:
         self._place = orders_folder(folder)
 
     def __enter__(self) -> Self:
-        """Orders that an earlier runner left are not carried out: whoever gave them is told so, or is gone."""
+        """Orders that an earlier runner left are not carried out: their commands are told so, or have ended."""
         try:
             self._place.mkdir(exist_ok=True)
             for path in self._place.iterdir():

@@ -154,7 +154,7 @@ class Runner:
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set, or until the matches in play have ended after an order has changed the
-        run, which is then taken up anew. PlatformError when the machine does not let it go on."""
+        run, which is then taken up again. PlatformError when the machine does not let it go on."""
         self.begin(stop)
         playing: Playing = {}
         stopping = asyncio.create_task(stop.wait())
