@@ -4,7 +4,6 @@ Standard input has the job as JSON; standard output gets a line of JSON for each
 bot's author. Whatever happens to this process, the one that started it has lost nothing: it starts another.
 """
 
-import errno
 import json
 import os
 import secrets
@@ -34,6 +33,7 @@ from referee.process.launch import LaunchContext
 from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import BotNameError, load_manifest
 from referee.process.needs import opens
+from referee.process.program import ERRORS_OF_A_NAME
 from referee.process.sandbox import Profile, Sandbox, given_to
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec
@@ -152,7 +152,7 @@ def main() -> None:
         log.line(f"rejected: {what}")
         say("rejected", step=step, reason=what, next_step=_of_author(job, error.next_step))
     except OSError as error:
-        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):  # no machine has a place for such a name
+        if error.errno in ERRORS_OF_A_NAME:  # no machine has a place for such a name
             say("rejected", step=step, reason=f"a name in the bot's folder: {error.strerror}", next_step="correct it")
         else:
             say("platform", step=step, reason=one_line(error))

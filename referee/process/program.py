@@ -56,7 +56,7 @@ before the other program."""
 
 _SHOWN_PATH = 400
 
-_OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
+ERRORS_OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
 """Errors of the system that only another name mends."""
 
 
@@ -73,7 +73,7 @@ def find_argv(
     try:
         return _find_in(home, folder, manifest, python)
     except OSError as error:
-        if error.errno not in _OF_A_NAME:
+        if error.errno not in ERRORS_OF_A_NAME:
             raise
         what = f"{folder / FILE_NAME}: 'run' has a word that no file can be named by ({error.strerror})"
         raise ManifestError(what, "correct it") from None
@@ -286,7 +286,7 @@ def _check_file(folder: Path, program: str, word: str) -> None:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
-        if error.errno in _OF_A_NAME:
+        if error.errno in ERRORS_OF_A_NAME:
             raise
         return  # nothing is known of it
     near: list[str] = []
