@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -186,6 +186,21 @@ def below(pid: int) -> list[int]:
         with suppress(OSError):
             found += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
     return found
+
+
+def assert_ended(pids: Iterable[int]) -> None:
+    """None of these processes is left `LEFT_WITHIN_S` from now."""
+    deadline = time.monotonic() + LEFT_WITHIN_S
+    while (left := [pid for pid in pids if _lives(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left, left
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def journal_of(folder: Path, kind: str) -> list[dict[str, Any]]:

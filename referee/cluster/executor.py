@@ -8,12 +8,12 @@ again.
 import asyncio
 import secrets
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import dask
 from distributed import Client
@@ -31,8 +31,10 @@ from referee.errors import ExpectedError, PlatformError, UsageError
 from referee.match.result import Fault, MatchResult
 from referee.process.entry import load_stored
 from referee.process.store import store_folder
+from referee.record.format import RecordError
+from referee.record.reader import read_header
 from referee.record.reasons import EndReason
-from referee.record.store import live_path
+from referee.record.store import closed_path, live_path
 from referee.run.machines import ClusterState, MachineState
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
@@ -71,6 +73,9 @@ LEAST_MATCHES = 20
 """Matches of a machine, and of all others, that a comparison needs."""
 
 VOID_RATE, TIMES_OTHERS, LAG_SHARE = 0.2, 4.0, 0.05
+
+_Block: TypeAlias = tuple[Path, int]
+"""The folder of the records of its run, and its number there."""
 
 
 @dataclass(slots=True)
@@ -142,8 +147,9 @@ class DaskExecutor:
     """The machines that workers of `crosstown cluster worker` offer through the scheduler at `peer`.
 
     `bots` by entry id are those of the run. Matches of entries in `beside` are played by the executor `local`, on this
-    machine. Bots in `strict` are only played where the sandbox works. `blocks` says on which class of machines, or with
-    `same_machine` on which machine, blocks were begun.
+    machine. Bots in `strict` are only played where the sandbox works. `begun` has, for blocks that were begun before
+    this runner was started, a match with a record, which says where it was played: the rest of the block is played on
+    the same class of machines, or with `same_machine` on the same machine.
 
     With `ladder` each match comes with a meeting, which has its bots and its folder. The executor `local` plays matches
     with a remote bot. Bots with a strict sandbox are only played where it works. A match that no machine can play does
@@ -161,7 +167,7 @@ class DaskExecutor:
         beside: Collection[str] = (),
         strict: Collection[str] = (),
         same_machine: bool = False,
-        blocks: Mapping[int, str] | None = None,
+        begun: MutableMapping[int, str] | None = None,
         note: Callable[[str], None] = lambda _: None,
         on_state: Callable[[ClusterState], None] = lambda _: None,
         ladder: bool = False,
@@ -173,7 +179,9 @@ class DaskExecutor:
         self._beside = frozenset(beside)
         self._strict = frozenset(strict)
         self._same_machine = same_machine
-        self._places = {(records, block): place for block, place in (blocks or {}).items()}
+        self._begun = {} if begun is None else begun
+        self._places: dict[_Block, str] = {}
+        """For each block that was begun, the class or the name of the machine that plays it."""
         self._ladder = ladder
         self._waits_for = ""
         self._waiting = 0
@@ -210,7 +218,7 @@ class DaskExecutor:
             return self._local.has_room(spec, [other for other in playing if self._is_beside(other)])
         if not playing:
             return True  # it waits for a machine, and all others with it
-        place = self._places.get((self._records, spec.block))
+        place = self._place(self._records, spec.block)
         return any(
             machine.free and (place is None or place == self._place_of(machine)) for machine in self._machines.values()
         )
@@ -221,6 +229,8 @@ class DaskExecutor:
             return await self._local.play(spec, cap_s, meeting)
         if meeting is None:
             meeting = Meeting(self._records, tuple(self._bots[seat.entry_id] for seat in spec.seats))
+        elif meeting.begun:
+            self._recall(meeting.records, spec.block, meeting.begun)
         while True:
             try:
                 machine = await self._seat(spec, meeting)
@@ -306,7 +316,7 @@ class DaskExecutor:
     def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...], records: Path | None = None) -> Machine | None:
         block = records or self._records, spec.block
         free = [machine for machine in self._machines.values() if machine.free]
-        place = self._places.get(block)
+        place = self._place(*block)
         fitting = [
             machine
             for machine in free
@@ -320,17 +330,33 @@ class DaskExecutor:
             return None
         best = max(fitting, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
         if self._same_machine or self._are_several_kinds:
-            self._places.setdefault(block, self._place_of(best))
-            if len(self._places) > MOST_BLOCKS:
-                del self._places[next(iter(self._places))]
+            self._keep(block, self._place_of(best))
         return best
 
-    def _choose_among_all(self, spec: MatchSpec, bots: tuple[BotSetup, ...], block: tuple[Path, int]) -> list[Machine]:
+    def _place(self, records: Path, number: int) -> str | None:
+        """Where a block is played, if it was begun, and that is known."""
+        if records == self._records and (match_id := self._begun.pop(number, "")):
+            self._recall(records, number, match_id)
+        return self._places.get((records, number))
+
+    def _recall(self, records: Path, number: int, match_id: str) -> None:
+        """Take from the record of a match where its block is played."""
+        with suppress(RecordError):
+            machine = read_header(closed_path(live_path(records, match_id))).machine
+            if place := machine.get("name" if self._same_machine else "class"):
+                self._keep((records, number), place)
+
+    def _keep(self, block: _Block, place: str) -> None:
+        self._places.setdefault(block, place)
+        if len(self._places) > MOST_BLOCKS:
+            del self._places[next(iter(self._places))]
+
+    def _choose_among_all(self, spec: MatchSpec, bots: tuple[BotSetup, ...], block: _Block) -> list[Machine]:
         """The free machines for a match that was lost before, or whose machines are full or gone."""
         able = [machine for machine in self._machines.values() if self._is_able(machine, bots)]
         if self._machines and not able:
             self._explain(bots)
-        place = self._places.get(block)
+        place = self._place(*block)
         if place is not None:
             there = [machine for machine in able if self._place_of(machine) == place]
             if there or not self._may_move(place, able):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from referee.cluster.executor import DaskExecutor
+from referee.cluster.executor import MOST_BLOCKS, DaskExecutor
 from referee.cluster.peers import Peer
 from referee.errors import UsageError
 from referee.process.checkup import probe
@@ -14,9 +14,9 @@ from referee.process.entry import Entry
 from referee.process.limits import memory_room
 from referee.process.sandbox import Profile, Sandbox
 from referee.run.folder import RunFolder
-from referee.run.judging import Judged
 from referee.run.machines import ClusterState, write_state
 from referee.run.run import Run
+from referee.schedule.spec import MatchSpec
 from referee.texts import one_line
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.confine import Confinement, confine_all
@@ -65,14 +65,13 @@ def play_on_cluster(
     if not peer.is_encrypted and (granted := [entry.name for entry, bot in pairs if bot.sandbox.network]):
         what = f"'{granted[0]}' may use the network, and could give orders to {peer.address}, which has no certificates"
         raise UsageError(what, "give --ca, --cert and --key, or take network = true away")
-    places: dict[int, str] = {}
+    begun_blocks: dict[int, str] = {}
     begun = False
 
-    def on_judged(_match_id: str, _path: Path, judged: Judged) -> None:
-        if not begun and judged.record is not None:
-            header = judged.record.header
-            if place := header.machine.get("name" if same_machine else "class"):
-                places[header.block] = place
+    def on_found(spec: MatchSpec) -> None:
+        begun_blocks[spec.block] = spec.match_id
+        if len(begun_blocks) > MOST_BLOCKS:
+            del begun_blocks[next(iter(begun_blocks))]
 
     def on_state(state: ClusterState) -> None:
         observer.machines(state)
@@ -88,7 +87,7 @@ def play_on_cluster(
             bots={entry.id: _setup(tournament, entry, bot) for entry, bot in pairs},
             strict=[entry.id for entry, bot in pairs if _wanted(tournament, bot) == "strict"],
             same_machine=same_machine,
-            blocks=places,
+            begun=begun_blocks,
             note=lambda sentence: observer.note(one_line(sentence)),
             on_state=on_state,
             beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],
@@ -105,7 +104,7 @@ def play_on_cluster(
             secrets,
             accept_weaker=accept_weaker,
             head_file=head_file,
-            on_judged=on_judged,
+            on_found=on_found,
             steering=steering,
         )
     finally:

@@ -77,6 +77,9 @@ class Loaded:
 _BACK_AT_ONCE = ("replaced", "paused", "absent")
 """Kinds of controls after which a version plays again as soon as it is to play."""
 
+_MOST_BEGUN = 10_000
+"""Blocks in which matches may be missing when a runner is started."""
+
 _TUPLES = ("env", "read", "hidden", "devices")
 
 
@@ -161,6 +164,8 @@ class Division:
         self.beliefs = Beliefs()
         """Of the strength of all versions that ever joined."""
         self._open: dict[int, _OpenBlock] = {}
+        self._begun: dict[int, str] = {}
+        """For the last blocks that were begun before this runner was started, a match that was played."""
         self._block_of: dict[int, int] = {}
         self._latest: deque[Latest] = deque(maxlen=REMEMBERED)
         self._variants: Sequence[Variant] = ()
@@ -244,6 +249,7 @@ class Division:
         self.progress.on_settled = self._on_settled
         self.progress.remembered = read_remembered(self.folder.path, run.journal.identity)
         self.progress.on_judged = stack.enter_context(Remembering(self.folder.path, run.journal.identity)).note
+        self.progress.on_found = self._on_found
         self.progress.take(files)
         self._replay(text)
         if again:
@@ -286,6 +292,11 @@ class Division:
         for entry_id in unapproved_among(self._members, last, self._approvals):
             member = self._members[entry_id]
             member.bot = replace(member.bot, approved=False)
+
+    def _on_found(self, spec: MatchSpec) -> None:
+        self._begun[spec.block] = spec.match_id
+        if len(self._begun) > _MOST_BEGUN:
+            del self._begun[next(iter(self._begun))]
 
     def _replay(self, text: JournalText) -> None:
         """Learn from the results that are there, in the order in which they came: then the next decision is the one
@@ -341,7 +352,8 @@ class Division:
             setups = tuple(self._members[seat.entry_id].setup for seat in spec.seats)
         except KeyError as error:  # a journal that was written by hand
             raise MatchLost(f"the journal does not say what the bot {error} is") from None
-        return await self._tables.play(spec, cap_s, Meeting(self.folder.matches.resolve(), setups))
+        begun = self._begun.pop(spec.block, "")
+        return await self._tables.play(spec, cap_s, Meeting(self.folder.matches.resolve(), setups, begun))
 
     # Who is there
 

@@ -61,10 +61,12 @@ class BotSetup:
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """What a worker that plays for several runs must know before a match: in which folder the record is written, and
-    the bots of the match."""
+    the bots of the match. `begun` is for a cluster: a match of the same block that was played before, if the runner
+    was started again since."""
 
     records: Path
     bots: tuple[BotSetup, ...]
+    begun: str = ""
 
 
 @dataclass(frozen=True, slots=True)

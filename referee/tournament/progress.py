@@ -113,6 +113,8 @@ class RunProgress:
     """What was judged before of the record in a file: it is not read again while it is that file."""
     on_judged: Callable[[str, Path, Judged], None] = lambda _match_id, _record, _judged: None
     """Called for each record that counts and was read."""
+    on_found: Callable[[MatchSpec], None] = lambda _spec: None
+    """Called for each match that counts by a record that was there, unless all matches of its block are known to."""
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -173,6 +175,8 @@ class RunProgress:
         self.schedule.settle(spec, ranking, judged.faults)
         if judged.record is not None:
             self.on_judged(spec.match_id, record, judged)
+        if found:
+            self.on_found(spec)
         self._tell(spec, judged if verdict is None else replace(judged, ranking=ranking))
         self.follow()
 

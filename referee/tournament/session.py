@@ -16,7 +16,6 @@ from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
 from referee.run.folder import RunFolder, check_configuration, lengthening
 from referee.run.journal import CREATED, FORMAT, RATINGS, Journal, JournalText, identity_of, read_journal
-from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
 from referee.run.run import Run
@@ -24,6 +23,7 @@ from referee.schedule.config import ScheduleConfig, digest
 from referee.schedule.formats.api import Extent
 from referee.schedule.schedule import Schedule
 from referee.schedule.seeds import MatchSeeds
+from referee.schedule.spec import MatchSpec
 from referee.schedule.stopping import rule_in_force
 from referee.texts import one_line
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
@@ -47,9 +47,6 @@ DECIDING_LEAD = 64
 MakeExecutor = Callable[[int, int], Executor]
 """(matches to play, file descriptor of the lock) -> executor."""
 
-OnJudged = Callable[[str, Path, Judged], None]
-"""(match id, its record, what it is)"""
-
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -64,7 +61,7 @@ def run_session(
     machine: Machine | None = None,
     accept_weaker: bool = False,
     head_file: Path | None = None,
-    on_judged: OnJudged = lambda _match_id, _record, _judged: None,
+    on_found: Callable[[MatchSpec], None] = lambda _spec: None,
     steering: Steering | None = None,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
@@ -75,7 +72,7 @@ def run_session(
     `secrets` are those of the luck, by epoch, to be used instead of random ones. `machine` is what comes from this
     machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
     `accept_weaker`. `head_file` is where the head of the journal is written as well, from here on.
-    `on_judged` is called for each record that counts, those that are found first.
+    `on_found` is called for matches that were played before, as in `RunProgress`.
     `steering` holds the lock, and has the orders that are taken; without it none are. After an order that needs bots
     which were not started the summary says `changed`: call this again, with these bots.
 
@@ -139,11 +136,11 @@ def run_session(
                 observer.revoked,
                 anchors,
                 decide,
-                on_judged,
             )
             remembering.flush()
             progress.remembered = read_remembered(folder.path, identity_of(folder.journal))
             progress.on_judged = remembering.note
+            progress.on_found = on_found
             with no_collection():
                 progress.take(files)
             return progress
@@ -179,7 +176,6 @@ def open_progress(
     on_revoked: Callable[[Path], None],
     anchors: AnchorKeeper,
     decide: Decide | None = None,
-    on_judged: OnJudged = lambda _match_id, _record, _judged: None,
 ) -> RunProgress:
     """The progress of a run, whose records are not taken yet. Needs the lock."""
     breaker = Breaker(breaker_config)
@@ -201,7 +197,6 @@ def open_progress(
         verdicts={control.match_id: control for control in controls if control.match_id},
         failed_starts={match_id: past.failed_starts for match_id, past in attempts.items()},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
-        on_judged=on_judged,
     )
 
 

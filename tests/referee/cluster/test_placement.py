@@ -13,7 +13,7 @@ from referee.cluster.peers import Peer
 from referee.errors import PlatformError
 from referee.match.result import Fault, MatchResult
 from referee.process.sandbox import Sandbox
-from referee.record import SeatStats
+from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.executor import MatchLost
@@ -84,10 +84,57 @@ def test_a_block_is_played_on_machines_of_one_class(cluster):
     assert chosen(made, spec(9, block=2)) == other or first.facts.kind != "fast"
 
 
-def test_the_class_of_a_block_that_was_begun_before_is_kept(cluster):
-    made = cluster(facts("a", "slow", slots=1), facts("b", "fast", slots=8), blocks={7: "slow"})
+@pytest.fixture
+def begun(tmp_path):
+    """begun(block, name="a", kind="slow") leaves a record of a match of the block that was played there; its id."""
+
+    def leave(block, folder=None, **machine):
+        match_id, machine = f"m-{block}", {"name": "a", "class": "slow"} | machine
+        seats = tuple(SeatHeader(bot.entry_id, bot.name, "1") for bot in BOTS)
+        header = Header(match_id, "cup", 1, block, "toy", 1, {}, 2, seats, {}, "", "", "0", machine=machine)
+        writer = RecordWriter(folder or tmp_path, header)
+        writer.close(Footer("rated", EndReason.NORMAL, "", "", (1, 2), (1, 0), "", (SeatStats(), SeatStats())))
+        return match_id
+
+    return leave
+
+
+def test_the_class_of_a_block_that_was_begun_before_is_kept(cluster, begun):
+    made = cluster(facts("a", "slow", slots=1), facts("b", "fast", slots=8), begun={7: begun(7)})
+    assert made.has_room(spec(block=7), [spec()])
     assert chosen(made, spec(block=7)) == "a"
+    assert not made.has_room(spec(1, block=7), [spec()])
     assert chosen(made, spec(1, block=7)) is None
+
+
+def test_the_machine_of_a_block_that_was_begun_before_is_kept(cluster, begun):
+    made = cluster(facts("a"), facts("b", slots=8), begun={7: begun(7, name="b")}, same_machine=True)
+    assert {chosen(made, spec(number, block=7)) for number in range(8)} == {"b"}
+    assert chosen(made, spec(8, block=7)) is None
+
+
+def test_a_block_whose_record_is_gone_or_names_no_machine_is_played_anywhere(cluster, begun, tmp_path):
+    nowhere = begun(3, **{"class": ""})
+    made = cluster(facts("a", "slow"), facts("b", "fast"), begun={7: "gone", 3: nowhere})
+    assert [made._place(tmp_path, block) for block in (7, 3)] == [None, None]
+    assert {chosen(made, spec(block=block)) for block in (7, 3)} == {"a", "b"}
+
+
+async def test_a_block_of_a_ladder_goes_on_where_it_was_begun(cluster, begun, tmp_path, monkeypatch):
+    (tmp_path / "open").mkdir()
+    made = cluster(facts("a", "slow", slots=1), facts("b", "fast", slots=8), ladder=True)
+    played = []
+
+    async def play_on(machine, match, cap_s, meeting):
+        played.append(machine.name)
+        return result()
+
+    monkeypatch.setattr(made, "_play_on", play_on)
+    meeting = Meeting(tmp_path / "open", BOTS, begun(7, folder=tmp_path / "open"))
+    await made.play(spec(block=7), 1.0, meeting)
+    await made.play(spec(1, block=7), 1.0, replace(meeting, begun=""))
+    await made.play(spec(block=8), 1.0, replace(meeting, begun=""))
+    assert played == ["a", "a", "b"]
 
 
 def test_same_machine_keeps_a_block_on_one_machine(cluster):
@@ -97,10 +144,10 @@ def test_same_machine_keeps_a_block_on_one_machine(cluster):
     assert chosen(made, spec(2, block=3)) is None
 
 
-def test_a_block_whose_class_is_gone_goes_on_elsewhere_after_a_while(cluster, notes, monkeypatch):
+def test_a_block_whose_class_is_gone_goes_on_elsewhere_after_a_while(cluster, begun, notes, monkeypatch):
     now_s = [100.0]
     monkeypatch.setattr(module.asyncio, "get_running_loop", lambda: type("Loop", (), {"time": lambda _: now_s[0]})())
-    made = cluster(facts("b", "fast"), blocks={7: "slow"})
+    made = cluster(facts("b", "fast"), begun={7: begun(7)})
     assert chosen(made, spec(block=7)) is None
     now_s[0] += module.MOVE_S
     assert chosen(made, spec(block=7)) == "b"

@@ -66,11 +66,14 @@ class FakeTables:
     slots: int = 2
     behaves: Callable[[MatchSpec], str] = lambda _spec: "rated"
     played: list[MatchSpec] = field(default_factory=list)
+    begun: list[str] = field(default_factory=list)
+    """For each match in `played`, what its meeting says of its block."""
 
     async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
         assert meeting is not None
         assert [bot.known_as for bot in meeting.bots] == [seat.entry_id for seat in spec.seats]
         self.played.append(spec)
+        self.begun.append(meeting.begun)
         what = self.behaves(spec)
         await asyncio.sleep(0)
         if what == "stays":

@@ -139,6 +139,21 @@ def test_a_run_that_is_taken_up_reads_its_blocks_and_decides_none_again(make_lad
     assert len(world.run().records.paths()) == 2 * len(after), "each match of each block has one record"
 
 
+def test_the_rest_of_a_block_is_played_with_the_id_of_a_match_that_was_played_before_a_restart(make_ladder, bot):
+    world = make_ladder(CERTAIN, slots=1)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.tables.behaves = lambda spec: "stays" if spec.place == 1 else "rated"
+    world.play(lambda: len(world.tables.played) == 2)
+    first, second = world.tables.played
+    assert first.block == second.block
+    assert world.tables.begun == ["", ""]
+    world.tables.behaves = lambda _: "rated"
+    world.play()
+    begun = dict(zip([spec.match_id for spec in world.tables.played[2:]], world.tables.begun[2:], strict=True))
+    assert begun.pop(second.match_id) == first.match_id
+    assert set(begun.values()) == {""}
+
+
 def test_a_decision_follows_from_the_journal_up_to_the_line_that_it_saw(make_ladder, bot, tmp_path):
     world = make_ladder("idle_below = 0.03\nexploration = 0.2", slots=3)
     world.roster.set(*(bot(name) for name in ("ann", "bob", "cyd", "dan", "eve")))

@@ -1,0 +1,66 @@
+"""After a restart of the runner, a block goes on where it was begun."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from referee.cluster import play as module
+from referee.cluster.executor import DaskExecutor
+from referee.cluster.peers import Peer
+from referee.errors import PlatformError
+from referee.record import read_record
+from referee.tournament.remembered import NAME
+
+
+@pytest.fixture
+def played_on_machines(fake_executor, monkeypatch):
+    """Records say that block N was played on machine 'mN' of class 'cN'."""
+    conftest = sys.modules[fake_executor.__module__]
+    plain = conftest.header_of
+
+    def header_of(spec):
+        return replace(plain(spec), machine={"name": f"m{spec.block}", "class": f"c{spec.block}"})
+
+    monkeypatch.setattr(conftest, "header_of", header_of)
+
+
+@pytest.fixture
+def executor_of(run_folder, make_log, monkeypatch):
+    """The executor with which a tournament is taken up."""
+
+    def take_up(tournament):
+        made = []
+
+        def make(*given, **keys):
+            made.append(DaskExecutor(*given, **keys))
+            raise PlatformError("no scheduler answers", "start one")
+
+        monkeypatch.setattr(module, "DaskExecutor", make)
+        log = make_log()
+        log.starting = lambda *_: None
+        with pytest.raises(PlatformError, match="no scheduler answers"):
+            module.play_on_cluster(tournament, run_folder, Peer("tcp://127.0.0.1:1"), log)
+        return made[0]
+
+    return take_up
+
+
+@pytest.mark.parametrize("same_machine", [False, True])
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_block_that_was_begun_goes_on_at_its_place_after_a_restart(
+    make_tournament, play, run_folder, unfinish, played_on_machines, executor_of, same_machine, cached, cache
+):
+    keys = {"more": f'[executor]\nkind = "dask"\nsame_machine = {str(same_machine).lower()}\n', "blocks": 4}
+    play(make_tournament(3, **keys))
+    unfinish()
+    headers = {path: read_record(path).header for path in run_folder.matches.glob("*.gz")}
+    for block in (0, 2):
+        next(path for path, header in headers.items() if header.block == block).unlink()
+    if not cached:
+        (run_folder.path / NAME).unlink()
+    made = executor_of(make_tournament(3, **keys))
+    records = run_folder.matches.resolve()
+    assert [made._place(records, block) for block in (0, 2, 99)] == (
+        ["m0", "m2", None] if same_machine else ["c0", "c2", None]
+    )
