@@ -171,6 +171,31 @@ def test_from_the_front_page_a_match_begins_with_two_touches(chromium: Any, play
         context.close()
 
 
+def test_by_touches_one_gets_from_the_front_page_to_a_table_a_match_and_its_last_step(
+    chromium: Any, results: str
+) -> None:
+    context = chromium.new_context(has_touch=True, viewport={"width": 390, "height": 844}, is_mobile=True)
+    try:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(results)
+        page.get_by_role("link", name="cup", exact=True).first.tap()
+        page.wait_for_selector("nav.tabs")
+        page.get_by_role("link", name="Matches", exact=True).tap()
+        page.wait_for_selector("[aria-label=Matches] tbody a")
+        page.get_by_role("link", name="Match 1", exact=True).tap()
+        page.wait_for_selector("#replay[data-drawn]")
+        last = page.locator("#at").get_attribute("max")
+        page.get_by_role("link", name="Last step").tap()
+        page.wait_for_selector(f"#where:text-is('step {last} of {last}')")
+        page.locator(".move").first.tap()
+        page.wait_for_selector(f"#where:not(:text-is('step {last} of {last}'))")
+        page.get_by_role("link", name="Crosstown").tap()
+        page.wait_for_selector("h1:text-is('Bots play board games')")
+    finally:
+        context.close()
+
+
 def test_a_long_table_can_be_filtered(start: Callable[..., Any], show: Callable[..., Any]) -> None:
     for place in range(12):
         start(f"m{place}", place=place).play().close(ranking=(1, 2))
