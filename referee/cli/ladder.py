@@ -551,6 +551,10 @@ def season_end(
             "--limit", metavar="MINUTES", help="Wait at most this long for the last blocks.", min=0.1, max=10_080
         ),
     ] = 60.0,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="While crosstown serve is stopped: leave out what is left of blocks in play."),
+    ] = False,
     jobs: Jobs = 1,
     file: File = None,
     as_json: AsJson = False,
@@ -566,7 +570,7 @@ def season_end(
     from referee.ladder.season import season_folder
 
     with _opened(file) as (config, store):
-        number = _end_season(config, store, limit_min * 60)
+        number = _end_season(config, store, limit_min * 60, now=now)
         if not as_json:
             print_text(f"season {number} has ended; it lies in {season_folder(config.data, number)}")
         _write_pages(config, store, number, site, jobs, as_json=as_json)
@@ -611,24 +615,45 @@ def _write_pages(
     print_text(f"its pages, with {plural(made.replays, 'replay')}: {target / 'index.html'}")
 
 
-def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float) -> int:
-    """The number of the season that has ended. If no runner plays, this function ends it."""
-    from referee.cli.ladder_process import LOCK
-    from referee.errors import BusyError, PlatformError
-    from referee.ladder.season import ask_for_end, end_if_asked, read_season
-    from referee.run.lock import RunLock
+def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float, *, now: bool) -> int:
+    """The number of the season that has ended. If no runner plays, this function ends it as soon as its blocks are
+    over; with `now` it does not wait for them."""
+    from contextlib import suppress
 
-    number = ask_for_end(config.data).number
-    end_s = time.monotonic() + limit_s
-    while read_season(config.data).number == number:
+    from referee.cli.ladder_process import LOCK
+    from referee.errors import BusyError, PlatformError, UsageError
+    from referee.ladder.season import ask_for_end, end_if_over, matches_left, note_over, read_season
+    from referee.run.lock import RunLock
+    from referee.texts import plural
+
+    lock = config.data / LOCK
+    if now:
         try:
-            with RunLock(config.data / LOCK, wait_s=0.0):
-                end_if_asked(config, store, _say)
+            with RunLock(lock, wait_s=0.0):
+                number = read_season(config.data).number
+                note_over(config.data)
+                end_if_over(config, store, _say)
+                return number
         except BusyError:
-            if time.monotonic() > end_s:
-                raise PlatformError(
-                    f"the blocks of season {number} are not over within {limit_s / 60:g} minutes",
-                    "it ends when they are; enter the command again, to wait and to write its pages",
-                ) from None
-            time.sleep(0.5)
+            what = "--now is for a ladder that is stopped, and this one runs"
+            raise UsageError(what, "leave it out, or stop crosstown serve first") from None
+    number = ask_for_end(config.data).number
+    end_s, left = time.monotonic() + limit_s, 0
+    while read_season(config.data).number == number:
+        with suppress(BusyError), RunLock(lock, wait_s=0.0):
+            if not left and not read_season(config.data).over:
+                left = matches_left(config)
+                if left:
+                    what = f"{plural(left, 'match')} of blocks in play have no result yet"
+                    _say(f"{what}: start crosstown serve, which plays them; or add --now to leave them out")
+                else:
+                    note_over(config.data)
+            if end_if_over(config, store, _say):
+                break
+        if time.monotonic() > end_s:
+            raise PlatformError(
+                f"the blocks of season {number} are not over within {limit_s / 60:g} minutes",
+                "it ends when they are; enter the command again, to wait and to write its pages",
+            )
+        time.sleep(0.5)
     return number

@@ -30,7 +30,7 @@ from referee.ladder.division import Tables
 from referee.ladder.intake import Intake, open_store
 from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
-from referee.ladder.season import end_if_asked
+from referee.ladder.season import end_if_over
 from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.record.reader import Record
@@ -113,7 +113,7 @@ def play_ladder(
         store = stack.enter_context(open_store(config, tuple(house.settings)))
         profile, guests = profile_of(config, probe()), guests_of(config)
         loader = Loader(config, profile, house)
-        end_if_asked(config, store, note)
+        end_if_over(config, store, note)
         local = LocalExecutor(
             [],
             divisions,

@@ -1,9 +1,13 @@
 """Backups: a copy of a ladder that is made while it plays, and the ladder that is restored from it.
 
-The ladder writes content, then `ladder.db`, then journals. A backup reads them in the reverse order: first the length
-of each journal, then the database, then the files of versions. So everything that the copy of a journal names is in
-the copy of the database, and everything that this names is in the copy of the content. Later data is left out or not
-named. A restored ladder continues from the state at which its journals were read, and plays again what has no result.
+The ladder writes content, then `ladder.db`, then journals. A backup reads them in the reverse order: first
+`season.json`, then the length of each journal, then the database, then the files of versions. So everything that the
+copy of a journal names is in the copy of the database, and everything that this names is in the copy of the content.
+Later data is left out or not named. A restored ladder continues from the state at which its journals were read, and
+plays again what has no result.
+
+The runner may have annulled a match in between: then the database calls that done, and the copy of the journal does not
+have it. `restore` adds it to the journal.
 
 BACKUP/backup.json           what is in it: each file with its size and a hash; written last
 BACKUP/ladder.toml           the ladder's file, where it has one
@@ -17,7 +21,7 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,10 +38,11 @@ from referee.ladder.season import read_season, season_file
 from referee.process.sources import EntryError
 from referee.process.store import hold
 from referee.process.trees import remove_tree, walk
-from referee.record.journal import anchors_of
+from referee.record.journal import Control, anchors_of
 from referee.record.store import is_live, match_id_of
 from referee.run.folder import RunFolder, runs_in
-from referee.run.journal import read_journal
+from referee.run.journal import Journal, read_journal
+from referee.schedule.schedule import place_of
 
 FORMAT = 1
 MANIFEST = "backup.json"
@@ -97,12 +102,12 @@ def back_up(config: LadderConfig, target: Path, report: Callable[[str], None] = 
     try:
         half.mkdir(parents=True, mode=0o700)
         copies, season = _Copies(half, report), read_season(config.data).number
+        with suppress(FileNotFoundError):  # before the journals: else it could call blocks over that are open in these
+            copies.copy(season_file(config.data), season_file(config.data).name)
         divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
         for ended in _folders(config.data / "seasons"):
             for run in _runs(ended):
                 _copy_run(run, f"seasons/{ended.name}/divisions/{run.name}", copies)
-        with suppress(FileNotFoundError):
-            copies.copy(season_file(config.data), season_file(config.data).name)
         for path in _files(tls := config.data / "tls"):
             with suppress(FileNotFoundError):
                 copies.copy(path, f"tls/{path.relative_to(tls)}")
@@ -235,8 +240,9 @@ def restore(backup: Path, config: LadderConfig, report: Callable[[str], None] = 
             copies.copy(source, name)
             if copies.known[name] != (size, digest):
                 raise UsageError(f"{source} is not the file that was backed up", "use another backup")
+        annulled = _follow_journals(half / _DATABASE)
         for run in _runs(half):
-            _check_run(run)
+            _check_run(run, [act for act in annulled if act.division == run.name])
         _check_content(half / "content")
         os.sync()
         half.chmod(0o755)
@@ -280,9 +286,47 @@ def _within(backup: Path, name: str) -> Path:
     return backup / path
 
 
-def _check_run(run: RunFolder) -> None:
-    """JournalError for a journal that is damaged."""
-    read_journal(run.journal)
+@dataclass(frozen=True, slots=True)
+class _Annulled:
+    """A match that was annulled, by the database."""
+
+    division: str
+    match_id: str
+    by: str
+    reason: str
+
+
+def _check_run(run: RunFolder, acts: Sequence[_Annulled]) -> None:
+    """Complete the journal by what was annulled between its copy and that of the database. JournalError for one that is
+    damaged."""
+    text = read_journal(run.journal)
+    counted = anchors_of(text.events).digests
+    known = {control.match_id for control in text.controls if control.kind == "annulled"}
+    missing = [act for act in acts if act.match_id in counted and act.match_id not in known]
+    if not missing:
+        return
+    with Journal(run.journal, text) as journal:
+        for act in missing:
+            place = place_of(act.match_id)
+            assert place is not None  # it counted
+            journal.control(Control("annulled", place, match_id=act.match_id, by=act.by, reason=act.reason))
+
+
+def _follow_journals(database: Path) -> list[_Annulled]:
+    """Forget which bots the breaker paused: this follows from the journals, and the runner notes it again. Returns what
+    was annulled. PlatformError."""
+    try:
+        with closing(sqlite3.connect(database)) as made, made:
+            tables = {row[0] for row in made.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if "breaks" in tables:
+                made.execute("DELETE FROM breaks")
+            if "acts" not in tables:  # a backup of an older version
+                return []
+            acts = made.execute("SELECT detail, who, reason FROM acts WHERE what = 'annul' AND done = 'yes'").fetchall()
+            found = ((json.loads(detail), who, reason) for detail, who, reason in acts)
+            return [_Annulled(what["division"], what["match_id"], who, reason) for what, who, reason in found]
+    except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+        raise PlatformError(f"{database.name} of the backup cannot be used ({error})", "use another backup") from None
 
 
 def _check_content(content: Path) -> None:

@@ -520,6 +520,11 @@ class Division:
         return sum(not member.out for member in self._members.values())
 
     @property
+    def has_open_blocks(self) -> bool:
+        """Whether a block that is decided has matches that are not settled."""
+        return bool(self._open)
+
+    @property
     def contents(self) -> frozenset[str]:
         """Of the sources of all versions that play, or are in a block that is not over."""
         return frozenset(
@@ -542,9 +547,16 @@ class Division:
         if place is None or record is None or any(spec.match_id == match_id for spec in self.playing.values()):
             raise UsageError(f"no match {match_id!r} counts in {self.config.name}", "copy its id from its page")
         # What matchmaking has learned from it stays until the next start; no table has it from now on.
-        self._journal.control(Control("annulled", place, match_id=match_id, by=by, reason=reason))
+        control = Control("annulled", place, match_id=match_id, by=by, reason=reason)
+        self._journal.control(control)
+        self.progress.verdicts[match_id] = control
         self.folder.records.set_aside(record, "annulled")
         self._observer.revoked(record)
+
+    def has_annulled(self, match_id: str) -> bool:
+        """Whether the journal says so."""
+        verdict = self.progress.verdicts.get(match_id)
+        return verdict is not None and verdict.kind == "annulled"
 
     def start(self, spec: MatchSpec) -> None:
         """Play a match that `next` has returned."""

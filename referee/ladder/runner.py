@@ -20,7 +20,7 @@ from referee.ladder.counts import CountingObserver
 from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.division import Division, Loaded, Tables
 from referee.ladder.people import LadderPeople
-from referee.ladder.season import Season, read_season, season_file
+from referee.ladder.season import Season, note_over, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry, remote_bot_entry
 from referee.process.limits import Share, memory_room
@@ -236,6 +236,7 @@ class LadderRunner:
             try:
                 while not stop.is_set():
                     self._reconcile()
+                    self._freeze()
                     self._fill()
                     self._tell()
                     if self._has_ended():
@@ -259,6 +260,8 @@ class LadderRunner:
                 await cancel([stopping, *(task for division in self.divisions for task in division.playing)])
             for division in self.divisions:
                 division.stop()
+            if self._has_ended():
+                note_over(self._config.data)
             self._tell(stopped=True)
 
     async def _drain(self) -> None:
@@ -353,7 +356,8 @@ class LadderRunner:
             try:
                 if division_name not in known:
                     raise UsageError(f"{division_name} is not played now", "see the alarms")
-                known[division_name].annul(match_id, by=by, reason=reason)
+                if not known[division_name].has_annulled(match_id):  # a kill may come before `done`
+                    known[division_name].annul(match_id, by=by, reason=reason)
             except UsageError as error:
                 state = str(error)
             self._people.done(number, state)
@@ -398,15 +402,18 @@ class LadderRunner:
             division.start(spec)
             free -= 1
 
-    def _has_ended(self) -> bool:
-        """Whether the season is to end, and all that was decided in it is played."""
+    def _freeze(self) -> None:
+        """If the season is to end, no block is decided from now on."""
         if not self._frozen and self._season().ends:
             self._frozen = True
             self._note("the season ends: no block is decided any more, and those that are decided are played")
             for division in self.divisions:
                 division.frozen = True
-            return False  # what is left to play is looked for first
-        return self._frozen and not any(division.playing for division in self.divisions)
+
+    def _has_ended(self) -> bool:
+        """Whether the season is to end, and all that was decided in it is played. A division that cannot be played
+        does not hold it up."""
+        return self._frozen and not any(division.playing or division.has_open_blocks for division in self.divisions)
 
     def _season(self) -> Season:
         """As of now; the file is read when it has changed."""

@@ -1,24 +1,26 @@
 """The end of a season: the divisions are frozen and moved aside, their secrets published, and new ones begin.
 
 `season.json` in the ladder's folder has the number of the season and, while one is to end, that. The process that plays
-sees this, decides no block any more, plays those that are decided, and ends. Whoever holds the ladder's lock then ends
-the season: that process when it is started again, or the command where none plays. Each step may be cut off by a kill
-and is taken up again:
+sees this, decides no block any more, plays those that are decided, and ends. When the last block is over, `season.json`
+says so. Whoever holds the ladder's lock then ends the season: that process when it is started again, or the command
+where none plays. Each step may be cut off by a kill and is taken up again:
 
-1. the journal of each division tells its secret: from then on anybody can verify the matches
-2. its run folder goes to `seasons/NUMBER/divisions/NAME`
-3. `season.json` says that the next season has begun
+1. the blocks that are decided are played; a process that is started again plays what is left of them
+2. `season.json` says that they are over
+3. the journal of each division tells its secret: from then on anybody can verify the matches
+4. its run folder goes to `seasons/NUMBER/divisions/NAME`, also that of a division that the ladder's file has no more
+5. `season.json` says that the next season has begun
 
 Bots stay as they are in `ladder.db`: all that play join the new divisions as newcomers.
 """
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from referee.errors import PlatformError
+from referee.errors import JournalError, PlatformError
 from referee.ladder.config import LadderConfig
 from referee.ladder.store import LadderStore
 from referee.run.folder import RunFolder, runs_in
@@ -26,14 +28,16 @@ from referee.run.head import write_durably
 from referee.run.journal import Journal, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import take_up
+from referee.run.run import Run
 
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """The season that goes on. `ends`: it is to end."""
+    """The season that goes on. `ends`: it is to end. `over`: it is, and no block is left to play."""
 
     number: int = 1
     ends: bool = False
+    over: bool = False
 
 
 def season_file(data: Path) -> Path:
@@ -46,18 +50,39 @@ def read_season(data: Path) -> Season:
     path = season_file(data)
     try:
         found = json.loads(path.read_text(encoding="ascii"))
-        return Season(int(found["number"]), bool(found["ends"]))
+        return Season(int(found["number"]), bool(found["ends"]), bool(found.get("over", False)))
     except FileNotFoundError:
         return Season()
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise PlatformError(f"{path} cannot be read ({error})", "restore it from a backup") from None
 
 
 def ask_for_end(data: Path) -> Season:
     """Have the season end; the one that will. Asked twice, one ends. PlatformError."""
-    season = Season(read_season(data).number, ends=True)
+    season = replace(read_season(data), ends=True)
     _write(data, season)
     return season
+
+
+def note_over(data: Path) -> None:
+    """The blocks of the season that is to end are over, or will not be played. PlatformError."""
+    _write(data, replace(read_season(data), ends=True, over=True))
+
+
+def matches_left(config: LadderConfig) -> int:
+    """How many matches of the blocks that are decided have no result yet. What cannot be read is not played either."""
+    return sum(_left_in(run) for run in runs_in(config.data / "divisions"))
+
+
+def _left_in(folder: RunFolder) -> int:
+    try:
+        run = Run(folder)
+        counted = run.anchors.digests if run.begun else {}
+    except JournalError:
+        return 0
+    if not run.begun:
+        return 0
+    return sum(state == "open" and spec.match_id not in counted for spec, state in run.progress([]))
 
 
 def season_folder(data: Path, number: int) -> Path:
@@ -74,19 +99,23 @@ def ended_on(data: Path, number: int) -> str:
 def _write(data: Path, season: Season) -> None:
     at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     try:
-        write_durably(season_file(data), json.dumps({"number": season.number, "ends": season.ends, "at": at}) + "\n")
+        write_durably(season_file(data), json.dumps({**asdict(season), "at": at}) + "\n")
     except OSError as error:
         raise PlatformError(f"{season_file(data)} cannot be written ({error.strerror})", "free some space") from None
 
 
-def end_if_asked(config: LadderConfig, store: LadderStore, note: Callable[[str], None]) -> bool:
-    """Whether a season was to end, and has. Who calls this holds the ladder's lock. TournamentError."""
+def end_if_over(config: LadderConfig, store: LadderStore, note: Callable[[str], None]) -> bool:
+    """Whether a season was to end, its blocks are over, and it has ended now. Who calls this holds the ladder's lock.
+    TournamentError."""
     season = read_season(config.data)
-    if not season.ends:
+    if not (season.ends and season.over):
         return False
     old = season_folder(config.data, season.number)
-    for division in config.divisions:
-        _close(config, RunFolder(config.folder_of(division)), old / "divisions" / division.name)
+    for run in runs_in(config.data / "divisions"):
+        try:
+            _close(config, run, old / "divisions" / run.name)
+        except JournalError as error:  # it is not played either, and the others go on
+            note(f"{run.path} stays where it is: {error}; {error.next_step}")
     store.forget_breaks()
     _write(config.data, Season(season.number + 1))
     note(f"season {season.number} has ended, and season {season.number + 1} begins")

@@ -15,6 +15,7 @@ from referee.ladder.config import LadderConfig, load_ladder
 from referee.ladder.division import Division, Loaded
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import open_store
+from referee.ladder.people import LadderPeople
 from referee.ladder.runner import LadderRunner, load_remote
 from referee.ladder.store import LadderStore
 from referee.match.result import MatchResult
@@ -128,7 +129,7 @@ class World:
             time_s=lambda: self.clock_s,
         )
 
-    def runner(self) -> LadderRunner:
+    def runner(self, people: LadderPeople | None = None) -> LadderRunner:
         def observer(_folder: RunFolder) -> Any:
             self.logs.append(self.make_log())
             return self.logs[-1]
@@ -141,6 +142,7 @@ class World:
             observer,
             self.notes.append,
             self.connections,
+            people=people,
             time_s=lambda: self.clock_s,
             now=lambda: self.day,
         )
@@ -149,10 +151,15 @@ class World:
         return load(bot)
 
     def play(
-        self, until: Callable[[], bool] | None = None, *, seconds: float = 60, runner: LadderRunner | None = None
+        self,
+        until: Callable[[], bool] | None = None,
+        *,
+        seconds: float = 60,
+        runner: LadderRunner | None = None,
+        people: LadderPeople | None = None,
     ) -> LadderRunner:
         """Play until this is so, asked again and again; or until all divisions idle."""
-        runner = runner or self.runner()
+        runner = runner or self.runner(people)
         asyncio.run(self._play(runner, until, seconds))
         return runner
 

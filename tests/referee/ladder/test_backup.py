@@ -12,7 +12,8 @@ from referee.errors import PlatformError, TournamentError, UsageError
 from referee.ladder.backup import MANIFEST, back_up, restore
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import Places, open_store
-from referee.ladder.season import ask_for_end, end_if_asked
+from referee.ladder.people import SHELL
+from referee.ladder.season import ask_for_end, end_if_over, matches_left, note_over, read_season
 from referee.ladder.store import LadderStore
 from referee.record.journal import BLOCK, anchors_of
 from referee.run.folder import RunFolder
@@ -183,14 +184,82 @@ def test_a_season_that_ends_while_the_copy_is_made_is_in_no_copy(playing, tmp_pa
     def end(name: str) -> None:
         if name == "divisions/toy/tournament.jsonl":
             ask_for_end(data)
+            note_over(data)
             with open_store(playing.config) as store:
-                assert end_if_asked(playing.config, store, lambda _: None)
+                assert end_if_over(playing.config, store, lambda _: None)
 
     with pytest.raises(PlatformError):
         back_up(playing.config, tmp_path / "second", end)
     assert not (tmp_path / "second").exists()
     back_up(playing.config, tmp_path / "second")
     assert (tmp_path / "second" / "seasons" / "1" / "divisions" / "toy" / "tournament.jsonl").is_file()
+
+
+def test_what_is_annulled_between_the_two_copies_is_annulled_in_the_restored_ladder_too(playing, tmp_path) -> None:
+    """The copy of the database calls it done, and the copy of the journal, which was made before, does not have it."""
+    world, match_id = playing, next(iter(anchors_of(playing.run().journal.events).digests))
+    world.roster.set()
+
+    def annul(name: str) -> None:
+        if name == "divisions/toy/tournament.jsonl":
+            with open_store(world.config) as store:
+                people = store.people(divisions=["toy"])
+                people.annul(SHELL, "toy", match_id, "slept")
+                world.play(people=people)
+                assert people.acts(SHELL, 1)[0].state == "yes"
+
+    back_up(world.config, tmp_path / "second", annul)
+    assert match_id in anchors_of(Run(tmp_path / "second" / "divisions" / "toy").journal.events).digests
+    other = elsewhere(world, tmp_path / "again")
+    restore(tmp_path / "second", other.config)
+    for _ in range(2):  # taken up again it stays so
+        with open_store(other.config) as store:
+            other.play(people=store.people(divisions=["toy"]))
+            assert [act.state for act in store.people().acts(SHELL, 5) if act.what == "annul"] == ["yes"]
+        assert match_id not in other.run().records.paths()
+        assert [fields["match_id"] for fields in other.lines("annulled")] == [match_id]
+
+
+def test_a_kill_between_an_annulment_and_its_note_leaves_it_done(playing) -> None:
+    match_id = next(iter(anchors_of(playing.run().journal.events).digests))
+    with open_store(playing.config) as store:
+        people = store.people(divisions=["toy"])
+        people.annul(SHELL, "toy", match_id, "slept")
+        with playing.division() as division:  # and then the process is gone
+            division.annul(match_id, by="", reason="slept")
+        playing.play(people=people)
+        assert people.acts(SHELL, 1)[0].state == "yes"
+    assert [fields["match_id"] for fields in playing.lines("annulled")] == [match_id]
+
+
+def test_a_pause_by_the_breaker_that_the_journal_does_not_have_is_not_in_the_restored_ladder(
+    config, store, hand_ins, sign, bot, tmp_path
+) -> None:
+    send(hand_ins, sign(), archive(bot_files()))
+    (waiting,) = store.waiting()
+    store.checked(waiting.id, "1", ["first"])
+    store.qualified(waiting.id, "first")
+    store.paused("first", bot("mine"), "three crashes in a row")
+    assert store.broken("first") == {"mine"}
+    back_up(config, tmp_path / "backup")
+    moved = replace(config, data=tmp_path / "moved")
+    restore(tmp_path / "backup", moved)
+    with open_store(moved) as again:
+        assert again.broken("first") == set()
+
+
+def test_a_copy_of_the_end_of_a_season_never_calls_blocks_over_that_are_open_in_its_journals(playing, tmp_path) -> None:
+    def end(name: str) -> None:
+        if name == "divisions/toy/tournament.jsonl":
+            ask_for_end(playing.config.data)
+            playing.play()
+            assert read_season(playing.config.data).over
+
+    back_up(playing.config, tmp_path / "second", end)
+    other = elsewhere(playing, tmp_path / "again")
+    restore(tmp_path / "second", other.config)
+    assert not read_season(other.config.data).over
+    assert matches_left(other.config) > 0
 
 
 def test_remote_bots_know_the_restored_ladder_by_its_certificate(playing, tmp_path) -> None:

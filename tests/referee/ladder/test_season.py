@@ -1,15 +1,30 @@
 """The end of a season: what has begun is played, secrets are told, and the next season begins."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from referee.errors import PlatformError
+from referee.cli.ladder import _end_season
+from referee.cli.ladder_process import LOCK
+from referee.errors import PlatformError, UsageError
 from referee.ladder import season as module
+from referee.ladder.disk import DiskWatch
 from referee.ladder.intake import open_store
-from referee.ladder.season import Season, ask_for_end, end_if_asked, ended_on, read_season, season_file, season_folder
+from referee.ladder.season import (
+    Season,
+    ask_for_end,
+    end_if_over,
+    ended_on,
+    matches_left,
+    note_over,
+    read_season,
+    season_file,
+    season_folder,
+)
 from referee.record.journal import BLOCK
 from referee.run.folder import RunFolder
+from referee.run.lock import RunLock
 from referee.run.luck import epochs_of
 from referee.run.run import Run
 
@@ -17,7 +32,7 @@ from referee.run.run import Run
 def end(world: Any) -> list[str]:
     notes: list[str] = []
     with open_store(world.config) as store:
-        end_if_asked(world.config, store, notes.append)
+        end_if_over(world.config, store, notes.append)
     return notes
 
 
@@ -49,6 +64,98 @@ def test_what_has_begun_is_played_to_its_end_and_nothing_more_is_decided(played)
     assert not run.check().wrong
 
 
+@pytest.fixture
+def cut_off(make_ladder, bot) -> Any:
+    """A ladder whose season is to end, and whose process that plays died while two matches of open blocks were left."""
+    world = make_ladder("idle_below = 0.0")
+    world.config = replace(world.config, server=replace(world.config.server, drain_s=0.0))
+    world.roster.set(bot("ann"), bot("bob"), bot("cid"))
+    world.tables.behaves = lambda spec: "stays" if spec.place >= 6 else "rated"
+
+    def ask() -> bool:
+        if len(world.tables.played) < 8:
+            return False
+        ask_for_end(world.config.data)
+        return True
+
+    world.play(ask)
+    world.tables.behaves = lambda _: "rated"
+    return world
+
+
+def test_what_is_left_of_blocks_is_played_after_the_process_that_plays_has_died(cut_off) -> None:
+    decided = cut_off.lines(BLOCK)
+    assert end(cut_off) == [], "blocks are open: nothing ends"
+    assert matches_left(cut_off.config) == 2 * len(decided) - 6 > 0
+    cut_off.play()
+    assert cut_off.lines(BLOCK) == decided, "no block is decided any more"
+    assert len(cut_off.run().records.paths()) == 2 * len(decided)
+    assert matches_left(cut_off.config) == 0
+    assert end(cut_off) == ["season 1 has ended, and season 2 begins"]
+    assert len(old_run(cut_off).records.paths()) == 2 * len(decided)
+
+
+def test_the_command_leaves_open_blocks_of_a_stopped_ladder_unless_it_is_told_to_cut_them(cut_off, capsys) -> None:
+    left = matches_left(cut_off.config)
+    with open_store(cut_off.config) as store:
+        with pytest.raises(PlatformError, match="are not over within 0 minutes"):
+            _end_season(cut_off.config, store, 0.0, now=False)
+        assert f"{left} matches of blocks in play have no result yet: start crosstown serve" in capsys.readouterr().err
+        assert cut_off.folder().journal.exists()
+        with RunLock(cut_off.config.data / LOCK), pytest.raises(UsageError, match="this one runs"):
+            _end_season(cut_off.config, store, 0.0, now=True)
+        assert _end_season(cut_off.config, store, 0.0, now=True) == 1
+    assert read_season(cut_off.config.data) == Season(2)
+    assert not old_run(cut_off).check().wrong
+
+
+def test_a_full_disk_does_not_end_a_season_before_its_blocks_are_over(cut_off) -> None:
+    runner = cut_off.runner()
+    runner._disk = DiskWatch((cut_off.config.data,), 0.1, 0.05, lambda _: 0.01)
+    cut_off.play(runner=runner)
+    assert not read_season(cut_off.config.data).over
+    cut_off.play()
+    assert read_season(cut_off.config.data).over
+
+
+def test_a_division_that_left_the_file_is_archived_with_its_season(make_ladder, bot) -> None:
+    two = '[[divisions]]\ngame = "toy"\n[[divisions]]\ngame = "toy"\nname = "gone"\n'
+    world = make_ladder(divisions=two)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play(lambda: len(world.tables.played) > 8)
+    world.config = replace(world.config, divisions=world.config.divisions[:1])
+    ask_for_end(world.config.data)
+    world.play()
+    end(world)
+    for name in ("toy", "gone"):
+        old = Run(season_folder(world.config.data, 1) / "divisions" / name)
+        assert all(epoch.over and epoch.holds for epoch in epochs_of(old.journal))
+        assert not (world.config.data / "divisions" / name / "tournament.jsonl").exists()
+
+
+def test_a_division_whose_journal_is_damaged_does_not_keep_the_others_from_ending(make_ladder, bot) -> None:
+    two = '[[divisions]]\ngame = "toy"\n[[divisions]]\ngame = "toy"\nname = "bad"\n'
+    world = make_ladder(divisions=two)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play(lambda: len(world.tables.played) > 8)
+    journal = world.folder(1).journal
+    journal.write_bytes(journal.read_bytes().replace(b'"added"', b'"ended"', 1))
+    ask_for_end(world.config.data)
+    world.play()
+    notes = end(world)
+    assert f"{world.folder(1).path} stays where it is" in notes[0]
+    assert notes[1:] == ["season 1 has ended, and season 2 begins"]
+    assert journal.exists()
+    assert not world.folder(0).journal.exists()
+
+
+def test_a_season_file_of_before_the_blocks_were_noted_is_read(make_ladder) -> None:
+    world = make_ladder()
+    world.config.data.mkdir()
+    season_file(world.config.data).write_text('{"number": 3, "ends": true, "at": "2026-01-01T00:00:00Z"}')
+    assert read_season(world.config.data) == Season(3, ends=True)
+
+
 def test_the_secret_is_told_and_the_next_season_begins_with_the_same_bots(played) -> None:
     assert not epochs_of(played.run().journal)[-1].secret
     notes = end(played)
@@ -76,7 +183,7 @@ def test_a_bot_that_the_breaker_paused_plays_in_the_next_season(played, config, 
         store.paused("toy", bot("mine"), "three crashes in a row")
         assert store.broken("toy") == {"mine"}
         changes = store.change_count()
-        end_if_asked(played.config, store, lambda _: None)
+        end_if_over(played.config, store, lambda _: None)
         assert store.broken("toy") == set()
         assert store.change_count() != changes
 
@@ -108,7 +215,7 @@ def test_a_kill_after_each_step_ends_the_same_season_once(played, monkeypatch, s
 
 
 def test_asked_twice_one_season_ends(played) -> None:
-    assert ask_for_end(played.config.data) == Season(1, ends=True)
+    assert ask_for_end(played.config.data) == Season(1, ends=True, over=True)
     end(played)
     assert end(played) == []
     assert read_season(played.config.data).number == 2
@@ -118,6 +225,7 @@ def test_a_division_that_never_began_has_no_season(make_ladder) -> None:
     world = make_ladder()
     world.config.data.mkdir()
     ask_for_end(world.config.data)
+    note_over(world.config.data)
     assert end(world) == ["season 1 has ended, and season 2 begins"]
     assert not season_folder(world.config.data, 1).exists()
 
