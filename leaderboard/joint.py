@@ -15,7 +15,7 @@ from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.official import INTERVAL_95, METHOD, rate
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
-from leaderboard.run_table import counted_matches
+from leaderboard.run_table import counted_matches, entrants
 from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, pools_of, standings
 from referee.errors import UsageError
 from referee.run.run import Run
@@ -215,10 +215,12 @@ def _anchors(runs: Sequence[Run]) -> dict[str, float]:
 def _entrants(runs: Sequence[Run]) -> dict[Pool, Sequence[Entrant]]:
     listed: dict[Pool, list[Entrant]] = {}
     for run in runs:
-        bots = [Entrant(bot.entry_id, bot.name, bot.version) for bot in run.participants]
+        bots = entrants(run)
         for game in run.configuration["games"]:
             for players in game["players"]:
-                listed.setdefault((game["game"], players), []).extend(bots)
+                listed.setdefault((game["game"], players), []).extend(
+                    bot for bot in bots if not bot.games or game["game"] in bot.games
+                )
     return {pool: _latest(found) for pool, found in listed.items()}
 
 

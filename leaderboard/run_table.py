@@ -116,7 +116,7 @@ def run_table(
 
 def entrants(run: Run) -> list[Entrant]:
     """All who entered, those without a match and those who were added later too."""
-    return [Entrant(bot.entry_id, bot.name, bot.version) for bot in run.participants]
+    return [Entrant(bot.entry_id, bot.name, bot.version, bot.games) for bot in run.participants]
 
 
 def counted_matches(run: Run, *, faultless: bool = False) -> Counted:

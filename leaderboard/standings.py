@@ -96,11 +96,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Someone who is in the table even before a match was played."""
+    """Someone who is in the table even before a match was played, in those of `games` if it does not play all."""
 
     entry_id: str
     name: str
     version: str
+    games: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -149,7 +150,8 @@ def standings(
     known = list(entrants)
     rows: list[Standing] = []
     for pool, found in pools_of(counted.rows, pooled=pooled).items():
-        rows += _table(*pool, found, known, counted, ratings[pool])
+        here = known if pooled else [one for one in known if not one.games or pool[0] in one.games]
+        rows += _table(*pool, found, here, counted, ratings[pool])
     return rows or _table("", 0, [], known, counted, rate_pool([]))
 
 

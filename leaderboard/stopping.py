@@ -66,7 +66,7 @@ class StoppingRule:
         self._number = -1
         self._results: dict[Pool, Counter[Result]] = {}
         self._numbers: dict[str, int] = {}
-        self._present: tuple[int, ...] = ()
+        self._present: dict[str, tuple[int, ...]] = {}
         self._blocks = self._matches = 0
         self._next = 1
         self._seen: Outlook | None = None
@@ -78,7 +78,8 @@ class StoppingRule:
         self._number = block.number
         for match in block.matches:
             self._add(match)
-        self._present = block.present
+        for match in block.matches[:1]:
+            self._present[match.game] = block.present
         self._blocks += 1
         self._seen = None
         if self._blocks < self._next:
@@ -108,7 +109,7 @@ class StoppingRule:
         """The worst of all tables decides."""
         worst: tuple[float, int | None, str] = (1.0, 0, "")
         for pool, results in sorted(self._results.items()):
-            found = self._look_at(results)
+            found = self._look_at(results, self._present[pool[0]])
             words = f"{found[2]} in {pool[0]} with {pool[1]}" if len(self._results) > 1 and found[2] else found[2]
             worst = min(worst, (found[0], found[1], words), key=lambda one: one[0])
         if not self._results:
@@ -116,11 +117,11 @@ class StoppingRule:
         share, left, why = worst
         return Outlook(str(self._when), share >= 1, self._matches, left, why)
 
-    def _look_at(self, results: Mapping[Result, int]) -> tuple[float, int | None, str]:
+    def _look_at(self, results: Mapping[Result, int], in_run: tuple[int, ...]) -> tuple[float, int | None, str]:
         """How much of what is wanted there is in one table (1: all), how many matches are left, and what is missing."""
         here = {entry for result in results for group in result for team in group for entry in team}
-        present = {entry for entry in here if self._numbers[entry] in self._present}
-        if missing := set(self._present) - {self._numbers[entry] for entry in present}:
+        present = {entry for entry in here if self._numbers[entry] in in_run}
+        if missing := set(in_run) - {self._numbers[entry] for entry in present}:
             return 0.0, None, f"'{self._called(min(missing))}' has no complete block yet"
         if self._when.kind == "ranking":
             return self._ranking(results, present)

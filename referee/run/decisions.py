@@ -162,9 +162,11 @@ def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str, desk: Desk 
             if not other.out and clashes(other.name, bot.name):
                 raise UsageError(f"there is a bot '{other.name}' already", "give this one another name: --name NAME")
         assert text.created is not None
-        games = {game["game"] for game in text.created.fields["configuration"]["games"]}
+        configuration = text.created.fields["configuration"]
+        games = {game["game"] for game in configuration["games"]}
         foreign = sorted(games - set(bot.games))
-        if bot.games and foreign and "*" not in bot.games:
+        enough = get_format(configuration["format"]).by_game and len(foreign) < len(games)
+        if bot.games and foreign and "*" not in bot.games and not enough:
             raise UsageError(f"bot '{bot.name}' does not play {foreign[0]}", "add a bot that plays it")
         place = _next_place(folder, desk)
         why, step = _closed_to_others(text, place)

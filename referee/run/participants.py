@@ -14,7 +14,7 @@ from referee.run.journal import JournalText, read_journal
 class Participant:
     """A bot as the journal has it. `folder` is where it lay, '' if it dials in or that is not known; `content` its name
     in the store, '' where an older version of Crosstown began the run; `joined` marks those that the file does not
-    have."""
+    have. `games` are those of the run that it plays, () for all of them."""
 
     entry_id: str
     name: str
@@ -24,6 +24,7 @@ class Participant:
     folder: str = ""
     joined: bool = False
     content: str = ""
+    games: tuple[str, ...] = ()
 
 
 def participants_of(text: JournalText) -> tuple[Participant, ...]:
@@ -47,6 +48,7 @@ def participants_of(text: JournalText) -> tuple[Participant, ...]:
             _folder(there),
             joined,
             content,
+            tuple(bot.get("games", ())),
         )
         for bot, there, content, joined in listed
     )

@@ -128,7 +128,12 @@ class Run:
         """What its schedule depends on, besides controls and results. Of a run that has begun."""
         added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
         decided = [decided_block(line.fields) for line in self.journal.events if line.kind == BLOCK]
-        return schedule_config(self.journal.begun_with, added, decided, self.journal.length)
+        games = {
+            line.fields["entry_id"]: line.fields["games"]
+            for line in self.journal.events
+            if line.kind == "added" and "games" in line.fields
+        }
+        return schedule_config(self.journal.begun_with, added, decided, self.journal.length, games)
 
     def reason_for(self, seed_group: int) -> str:
         """Why the block was decided that has this seed group; '' in a run whose blocks follow from its format."""

@@ -81,12 +81,14 @@ def _spreads(
     for variant in field.variants:
         game, players, step = variant.game, variant.players, len(variant.orders)
         what = f"matches of {game} with {players} seats"
-        for name, bots in classes.items():
+        for name, alike_here in classes.items():
+            bots = field.players(alike_here, game)
             counts = [kinds.get((bot, game, players), 0) for bot in bots]
             if sum(counts):
                 yield _spread(f"{what} per {name}", counts, step)
         for one, other in combinations_with_replacement(classes, 2):
-            pairs = combinations(classes[one], 2) if one == other else product(classes[one], classes[other])
+            here, others = field.players(classes[one], game), field.players(classes[other], game)
+            pairs = combinations(here, 2) if one == other else product(here, others)
             counts = [met.get((frozenset(pair), game, players), 0) for pair in pairs]
             if sum(counts):
                 pair = "two bots" if len(classes) == 1 else f"a {one} and a {other}"

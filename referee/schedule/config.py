@@ -105,9 +105,16 @@ def schedule_config(
     added: Iterable[SeatSpec] = (),
     decided: Iterable[DecidedBlock] = (),
     length: Mapping[str, float] | None = None,
+    games: Mapping[str, Sequence[str]] | None = None,
 ) -> ScheduleConfig:
     """From the configuration that a run began with, the bots that were added to it since, the blocks that were decided
-    since, and the length that it was extended to."""
+    since, the length that it was extended to, and by entry id the games of added bots that do not play every game."""
+    added = tuple(added)
+    field = make_field(configuration)
+    if games:
+        of_first = field.games or ((),) * field.bots
+        of_added = tuple(_restricted(games.get(seat.entry_id, ()), field.variants) for seat in added)
+        field = replace(field, games=of_first + of_added)
     return ScheduleConfig(
         id=digest(configuration),
         name=configuration["name"],
@@ -117,7 +124,7 @@ def schedule_config(
             for _ in game["players"]
         ),
         format=configuration["format"],
-        field=make_field(configuration),
+        field=field,
         participants=(*map(seat_spec, configuration["bots"]), *added),
         limits=Limits.from_in_force(configuration.get("limits", {})),
         faults=Faults(**configuration.get("faults", {})),
@@ -136,17 +143,27 @@ def seat_spec(bot: Mapping[str, Any]) -> SeatSpec:
 
 def make_field(configuration: Mapping[str, Any], names: Sequence[str] | None = None) -> Field:
     """What the format sees of a configuration; `names` of the bots if they are others than its own."""
+    variants = tuple(
+        _variant(game["game"], players, game["options"])
+        for game in configuration["games"]
+        for players in game["players"]
+    )
+    games = tuple(_restricted(bot.get("games", ()), variants) for bot in configuration["bots"])
     return Field(
         names=tuple(bot["name"] for bot in configuration["bots"]) if names is None else tuple(names),
-        variants=tuple(
-            _variant(game["game"], players, game["options"])
-            for game in configuration["games"]
-            for players in game["players"]
-        ),
+        variants=variants,
         seed=configuration["seed"],
         blocks=configuration["blocks"],
         settings=configuration["settings"],
+        games=games if any(games) else (),
     )
+
+
+def _restricted(games: Sequence[str], variants: Sequence[Variant]) -> tuple[str, ...]:
+    """Those of a bot's games that are played; () for all of them."""
+    played = {variant.game for variant in variants}
+    here = played.intersection(games)
+    return () if here == played else tuple(sorted(here))
 
 
 def digest(configuration: Mapping[str, Any]) -> str:

@@ -341,10 +341,12 @@ class Schedule:
 
     def _result(self, block: _Open) -> BlockResult:
         scores = tuple(block.scores[place] for place in sorted(block.scores))
+        game = self._field.variants[block.block.variant].game
         present = tuple(
             bot
-            for bot, entered in enumerate(self._entered)
-            if entered <= block.place and (bot not in self._absences or self._absence(bot, block.place) is None)
+            for bot in self._field.players(range(len(self._entered)), game)
+            if self._entered[bot] <= block.place
+            and (bot not in self._absences or self._absence(bot, block.place) is None)
         )
         return BlockResult(block.number, block.place, block.block, scores, present)
 

@@ -29,7 +29,7 @@ from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
 from referee.run.participants import Participant
 from referee.schedule.config import make_field
-from referee.schedule.formats.registry import get_format
+from referee.schedule.formats.registry import by_game_formats, get_format
 from referee.tournament.bot_list import LeftOut, check_granted, fits_pattern
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, check_number, load_config
 from referee.tournament.identity import describe
@@ -383,8 +383,14 @@ def _check_games(config: TournamentConfig, bot: BotConfig, entry: Entry) -> None
     known = entry.manifest.games
     foreign = [game.game for game in config.games if game.game not in known]
     if known and foreign and ANY_GAME not in known:
+        plays_some = len(foreign) < len(config.games)
+        if plays_some and get_format(config.format).by_game:
+            return
         what = f"bot '{entry.name}' plays {', '.join(known)}, not {foreign[0]}"
         step = f"choose another bot, or name the game in {bot.folder / 'bot.toml'}"
+        if plays_some:
+            what += f", and in the format {config.format} every bot plays every game"
+            step += f"; formats in which it need not: {', '.join(by_game_formats())}"
         raise _bot_error(config, bot, what, step)
 
 

@@ -1,15 +1,16 @@
 """What makes two runs the same tournament, as JSON values: compared on resume, kept in the journal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from referee.process.entry import Entry
+from referee.process.manifest import ANY_GAME
 from referee.schedule.config import ScheduleConfig, schedule_config
 from referee.schedule.spec import Adjudication, SeatSpec
 from referee.tournament.config import Tournament
-from referee.tournament.sections import RemoteConfig, SandboxConfig
+from referee.tournament.sections import GameConfig, RemoteConfig, SandboxConfig
 
 
 def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
@@ -53,6 +54,7 @@ def describe(tournament: Tournament) -> dict[str, Any]:
             {
                 **asdict(seat),
                 "options": dict(sorted(entry.options.items())),
+                **_games(entry, config.games),
                 **_sandbox(bot.sandbox, here),
                 **({} if bot.fresh is None else {"fresh": bot.fresh}),
                 **({"copy_of": bot.copy_of} if bot.copy_of else {}),
@@ -60,6 +62,13 @@ def describe(tournament: Tournament) -> dict[str, Any]:
             for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],
     }
+
+
+def _games(entry: Entry, played: Sequence[GameConfig]) -> dict[str, Any]:
+    """Which games the bot plays; left out where it plays all."""
+    known = entry.manifest.games
+    here = dict.fromkeys(game.game for game in played if not known or ANY_GAME in known or game.game in known)
+    return {} if all(game.game in here for game in played) else {"games": list(here)}
 
 
 def _remote(remote: RemoteConfig | None) -> dict[str, Any]:
@@ -84,4 +93,8 @@ def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:
 
 def config_of(tournament: Tournament) -> ScheduleConfig:
     """What the schedule of the tournament depends on, as its journal will have it."""
-    return schedule_config(describe(tournament), seats_of(tournament)[len(tournament.config.bots) :])
+    first = len(tournament.config.bots)
+    games = {
+        entry.id: entry.manifest.games for entry in tournament.entries[first:] if ANY_GAME not in entry.manifest.games
+    }
+    return schedule_config(describe(tournament), seats_of(tournament)[first:], games=games)

@@ -10,7 +10,7 @@ from typing import Any
 
 from referee.errors import ConfigError, UsageError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
-from referee.process.manifest import BotNameError, Manifest
+from referee.process.manifest import ANY_GAME, BotNameError, Manifest
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.run.decisions import JoiningBot
@@ -131,6 +131,8 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
         "version": entry.manifest.version,
         "options": dict(entry.options),
     }
+    if entry.manifest.games and ANY_GAME not in entry.manifest.games:
+        fields["games"] = list(entry.manifest.games)
     if given.clock:
         fields["clock"] = dict(given.clock)
     if given.fresh is not None:
@@ -179,7 +181,7 @@ def _remote_of(text: JournalText, file: Path | None) -> RemoteConfig:
 
 def departed_entry(bot: Participant) -> Entry:
     """For a bot that has left and need not be on the disk any more: nothing of it can be started."""
-    manifest = Manifest(bot.name, bot.version, ("*",), ())
+    manifest = Manifest(bot.name, bot.version, bot.games or (ANY_GAME,), ())
     return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, (), Path())
 
 

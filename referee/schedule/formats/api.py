@@ -13,7 +13,7 @@ and brings the results that are new since the last Need, in schedule order. A pl
 how many tables there are, and which match ends first, cannot change what it yields.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
@@ -37,7 +37,8 @@ class Field:
     """Who enters and what is played. Bots are numbers from 0 in the order of the file, which is also their seeding.
 
     `names` are those of the bots that were there from the beginning; `blocks` is the file's `blocks` and means what
-    the format says; `settings` are the format's own, complete.
+    the format says; `settings` are the format's own, complete. `games` has for each bot, those that join later too, the
+    games that it plays; an empty one stands for all of them.
     """
 
     names: tuple[str, ...]
@@ -45,10 +46,15 @@ class Field:
     seed: int
     blocks: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    games: tuple[tuple[str, ...], ...] = ()
 
     @property
     def bots(self) -> int:
         return len(self.names)
+
+    def players(self, bots: Iterable[int], game: str) -> list[int]:
+        """Those of the bots that play this game."""
+        return [bot for bot in bots if not (bot < len(self.games) and self.games[bot]) or game in self.games[bot]]
 
     def tie_break(self, *words: str | int) -> int:
         """64 bits that depend on the seed and `words` alone: to break ties without preferring anyone."""
@@ -114,7 +120,7 @@ class MatchScore:
 @dataclass(frozen=True, slots=True)
 class BlockResult:
     """A settled block: all its matches in schedule order. `place` is that of its first match; `present` are the bots
-    that were in the run there."""
+    that were in the run there and play its game."""
 
     number: int
     place: int
@@ -229,8 +235,9 @@ class Format:
     None: all bots are one class. `lengths` has what says how long the schedule of a field is, by the keys of a
     tournament file; the plan goes by `RoundResults.length` where that has such a key. `journalled`: who meets whom
     depends on time, so the blocks are events of the run's journal instead of the plan's; a tournament file cannot ask
-    for such a format. `repeated`: the settings are those of each table of a list, one for each stage, each with the
-    settings of the stage's own format.
+    for such a format. `by_game`: a bot need not play every game; it is seated only in those that it plays. `repeated`:
+    the settings are those of each table of a list, one for each stage, each with the settings of the stage's own
+    format.
     """
 
     name: str
@@ -245,6 +252,7 @@ class Format:
     classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
     lengths: Callable[[Field], Mapping[str, float]] = lambda field: {}
     journalled: bool = False
+    by_game: bool = False
     repeated: bool = False
 
 
@@ -267,8 +275,9 @@ def answered(answer: RoundResults | None) -> RoundResults:
 
 def seats_problem(entrants: Field) -> str:
     """The check that most formats share: '' if there are bots for every variant."""
-    most = max(variant.players for variant in entrants.variants)
-    if entrants.bots < most:
-        game = next(variant.game for variant in entrants.variants if variant.players == most)
-        return f"a match of {game} needs {most} bots, the file has {entrants.bots}"
+    for variant in sorted(entrants.variants, key=lambda variant: -variant.players):
+        number = len(entrants.players(range(entrants.bots), variant.game))
+        if number < variant.players:
+            have = "the file has" if number == entrants.bots else "of those in the file it is played by"
+            return f"a match of {variant.game} needs {variant.players} bots, {have} {number}"
     return ""

@@ -41,12 +41,14 @@ def extent(field: Field) -> Extent:
 
 def check(field: Field) -> str:
     ours = _challengers(field)
-    most = max(variant.players for variant in field.variants)
-    if field.bots - len(ours) < most - 1:
-        return (
-            f"a table of {most} needs one challenger and {most - 1} of the rest, there are {len(ours)} challengers"
-            f" and {field.bots - len(ours)} others"
-        )
+    for variant in sorted(field.variants, key=lambda variant: -variant.players):
+        here = field.players(range(field.bots), variant.game)
+        challengers = sum(bot in ours for bot in here)
+        if not challengers or len(here) - challengers < variant.players - 1:
+            return (
+                f"a table of {variant.players} needs one challenger and {variant.players - 1} of the rest, there are"
+                f" {challengers} challengers and {len(here) - challengers} others who play {variant.game}"
+            )
     return seats_problem(field)
 
 
@@ -72,4 +74,5 @@ FORMAT = Format(
     per="per table",
     classes=classes,
     lengths=by_blocks,
+    by_game=True,
 )

@@ -32,6 +32,11 @@ def format_names() -> list[str]:
     return own + sorted({entry.name for entry in entry_points(group=GROUP)} - {*own, ladder.NAME})
 
 
+def by_game_formats() -> list[str]:
+    """Our own in which a bot need not play every game."""
+    return [item.name for item in OWN if item.by_game]
+
+
 def get_format(name: str) -> Format:
     """The working format of this name. Our own cannot be replaced. Raises UnknownFormat."""
     for item in (*OWN, ladder.FORMAT):

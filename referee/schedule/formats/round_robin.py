@@ -1,8 +1,8 @@
 """Round robin: every group of bots plays `blocks` blocks, breadth first.
 
 Block 0 of every group, then block 1 of every group, and so on, so that a run stopped anywhere is nearly fair. Several
-games or numbers of seats go side by side, in proportion. A bot that joins plays from the next cycle on, and what it
-has missed at the end.
+games or numbers of seats go side by side, in proportion; a bot is in the groups of the games that it plays. A bot
+that joins plays from the next cycle on, and what it has missed at the end.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,9 +64,10 @@ def _cycle(field: Field, bots: Sequence[int], cycle: int, make: Groups, count: C
     seed_group = cycle if field.settings.get("same_seeds") else None
     if field.settings.get("mirrors"):
         for number, variant in enumerate(field.variants):
-            yield from (Block((bot,) * variant.players, number, cycle + 1, seed_group) for bot in bots)
-    sources = [make(bots, variant) for variant in field.variants]
-    sizes = [count(bots, variant) for variant in field.variants]
+            here = field.players(bots, variant.game)
+            yield from (Block((bot,) * variant.players, number, cycle + 1, seed_group) for bot in here)
+    sources = [make(field.players(bots, variant.game), variant) for variant in field.variants]
+    sizes = [count(field.players(bots, variant.game), variant) for variant in field.variants]
     given = [0] * len(sources)
     while waiting := [number for number, size in enumerate(sizes) if given[number] < size]:
         number = min(waiting, key=lambda one: (given[one] / sizes[one], one))
@@ -80,8 +81,9 @@ def extent(field: Field) -> Extent:
 
 def cycles_extent(field: Field, count: CountGroups) -> Extent:
     """Matches of `cycles`."""
-    mirrors = field.bots * len(field.variants) if field.settings.get("mirrors") else 0
-    in_cycle = sum(count(range(field.bots), variant) * len(variant.orders) for variant in field.variants)
+    here = {game: field.players(range(field.bots), game) for game in {variant.game for variant in field.variants}}
+    mirrors = sum(len(here[variant.game]) for variant in field.variants) if field.settings.get("mirrors") else 0
+    in_cycle = sum(count(here[variant.game], variant) * len(variant.orders) for variant in field.variants)
     total = field.blocks * (in_cycle + mirrors)
     return Extent(total, total)
 
@@ -100,4 +102,5 @@ FORMAT = Format(
     uses_results=False,
     per="per group",
     lengths=by_blocks,
+    by_game=True,
 )
