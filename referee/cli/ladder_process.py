@@ -136,6 +136,7 @@ def play_ladder(
                 divisions,
                 local=local if guests else None,
                 same_machine=config.executor.same_machine,
+                sends_builds=config.executor.build == "organiser",
                 note=note,
                 ladder=True,
             )

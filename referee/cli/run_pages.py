@@ -34,7 +34,7 @@ from referee.schedule.balance import Balance, Row, balance
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
-from referee.tournament.config import Tournament, plays_elsewhere
+from referee.tournament.config import Tournament, TournamentConfig, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of, describe
@@ -723,6 +723,8 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
         most = "" if total.least == total.most else "at most "
         left = f"{most}{total.most - ahead.there} are to be played"
         print_text(f"{plural(ahead.there, 'match')} of the run in {folder.path} have been played; {left}")
+    if where := _where(config):
+        print_text(where)
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
     print_text(f"time: {took} ({source})")
     if not counted:
@@ -739,6 +741,21 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
         print_text(_line(spec))
     if balanced.known < total.most:
         print_text(f"the other matches depend on results; known so far: {balanced.known}")
+
+
+def _where(config: TournamentConfig) -> str:
+    """Where the file has the matches played and the bots built; '' for this machine."""
+    given = config.executor
+    if given.kind == "local":
+        return ""
+    cluster = f"the cluster at {given.scheduler}" if given.scheduler else "the cluster that --scheduler names"
+    if plays_elsewhere(config):
+        return f"played on {cluster}, whose machines build the bots"
+    if given.build == "organiser":
+        return f"played on {cluster}; bots are built here, and machines of the same platform get these builds"
+    return (
+        f"played on {cluster}, whose machines build the bots; matches with a remote bot here, where they are built too"
+    )
 
 
 def _print_balance(rows: tuple[Row, ...]) -> None:

@@ -1,14 +1,59 @@
-"""A bot version as one archive, which moves it from the store of one machine to that of another under the same hash."""
+"""Bots on their way to a machine: the sources of a version as one archive, which has the same hash in every store, and
+builds of the organiser."""
 
 import gzip
 import io
+import json
 import tarfile
 import tempfile
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from referee.process.manifest import load_manifest
 from referee.process.sources import EntryError, read_all, read_sources
-from referee.process.store import Version, hold, put
+from referee.process.store import Built, Version, hold, put
+from referee.process.trees import walk
+
+MOST_BUILD_BYTES = 1 << 30
+"""A machine makes a larger build itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What a machine gets of a bot version: the archive of its sources, and builds, each with its archive."""
+
+    sources: bytes
+    builds: tuple[tuple[Built, bytes], ...] = ()
+
+    def to_bytes(self) -> bytes:
+        builds = [{"built": _values(built), "bytes": len(archive)} for built, archive in self.builds]
+        line = json.dumps({"sources": len(self.sources), "builds": builds}, separators=(",", ":")).encode("ascii")
+        return b"".join((line, b"\n", self.sources, *(archive for _, archive in self.builds)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Parcel":
+        """Inverse of `to_bytes`; a build's folder and log are to be chosen by the machine. EntryError for anything
+        else."""
+        line, _, rest = data.partition(b"\n")
+        try:
+            values = json.loads(line)
+            end = values["sources"]
+            sources, builds = rest[:end], []
+            for one in values["builds"]:
+                begin, end = end, end + one["bytes"]
+                builds.append((Built(**one["built"], folder=Path(), log=Path()), rest[begin:end]))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise EntryError(f"a bot arrived damaged ({error})", "see the network and the disk") from None
+        if len(rest) != end:
+            raise EntryError(f"a bot arrived damaged ({len(rest)} bytes, not {end})", "see the network and the disk")
+        return cls(sources, tuple(builds))
+
+
+def _values(built: Built) -> Mapping[str, Any]:
+    return {name: value for name, value in asdict(built).items() if name not in ("folder", "log")}
 
 
 def pack(store: Path, content: str) -> bytes:
@@ -43,6 +88,44 @@ def unpack(store: Path, content: str, archive: bytes) -> Version:
     if version.content != content:
         raise EntryError(f"a bot arrived as {version.content}, not {content}", "use the same Crosstown everywhere")
     return version
+
+
+def fits(builds: Iterable[Built]) -> bool:
+    """Whether these builds are small enough to be sent. OSError."""
+    left = MOST_BUILD_BYTES
+    for built in builds:
+        for entry in walk(built.folder):
+            left -= entry.stat(follow_symlinks=False).st_size
+            if left < 0:
+                return False
+    return True
+
+
+def pack_build(built: Built) -> bytes:
+    """The files of a build, as a tar.gz. OSError if it is gone."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as tar:
+        for entry in walk(built.folder):
+            if entry.is_symlink() or entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+                name = str(Path(entry.path).relative_to(built.folder))
+                tar.add(entry.path, name, recursive=False, filter=_nobodys)
+    return made.getvalue()
+
+
+def unpack_build(archive: bytes, folder: Path) -> None:
+    """Lay the files of a build into an empty folder. EntryError if the archive is damaged; OSError."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
+            tar.extractall(folder, filter="tar")
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise EntryError(f"a build arrived damaged ({error})", "see the network and the disk") from None
+
+
+def _nobodys(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The member without its owner. The time stays: an interpreter compares it with that of what it has compiled."""
+    info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    return info
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:

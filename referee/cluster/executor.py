@@ -20,8 +20,8 @@ from distributed import Client
 from distributed.comm.core import CommClosedError
 
 from referee.cluster import tasks
-from referee.cluster.archive import pack
-from referee.cluster.machine import METRIC, Facts, own_versions
+from referee.cluster.archive import MOST_BUILD_BYTES, Parcel, fits, pack, pack_build
+from referee.cluster.machine import METRIC, Facts, own_platform, own_versions
 from referee.cluster.orders import TOPIC, Answer, Order
 from referee.cluster.peers import Peer
 from referee.cluster.relay import END, ORDER
@@ -30,7 +30,7 @@ from referee.cluster.settings import CONFIG, security_of
 from referee.errors import ExpectedError, PlatformError, UsageError
 from referee.match.result import Fault, MatchResult
 from referee.process.entry import load_stored
-from referee.process.store import store_folder
+from referee.process.store import Built, store_folder
 from referee.record.format import RecordError
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
@@ -62,6 +62,9 @@ FOLLOWED = 50
 
 CAP_SLACK_S = 30.0
 """Time for the transport of an order and its answer, above the limit of the match."""
+
+MOST_MADE = 1000
+"""Bots whose builds on this machine are known and held: those that were asked for last."""
 
 MOST_BRINGS = 3
 """How often a machine gets bots for one match that it says it has not got."""
@@ -155,6 +158,8 @@ class DaskExecutor:
     with a remote bot. Bots with a strict sandbox are only played where it works. A match that no machine can play does
     not end the ladder: it waits for a machine. If a bot cannot be built anywhere, the match is void, since it did not
     start.
+
+    With `sends_builds` machines of this machine's platform play with the builds that were made here.
     """
 
     def __init__(
@@ -171,6 +176,7 @@ class DaskExecutor:
         note: Callable[[str], None] = lambda _: None,
         on_state: Callable[[ClusterState], None] = lambda _: None,
         ladder: bool = False,
+        sends_builds: bool = False,
     ) -> None:
         self._peer = peer
         self._records = records
@@ -183,6 +189,8 @@ class DaskExecutor:
         self._places: dict[_Block, str] = {}
         """For each block that was begun, the class or the name of the machine that plays it."""
         self._ladder = ladder
+        self._sends_builds = sends_builds
+        self._made: dict[str, _Made] = {}
         self._waits_for = ""
         self._waiting = 0
         self._dashboard = ""
@@ -425,17 +433,19 @@ class DaskExecutor:
     async def _play_on(self, machine: Machine, spec: MatchSpec, cap_s: float, meeting: Meeting) -> MatchResult:
         bots = meeting.bots
         follow = self._followed < FOLLOWED
+        made = {bot.content: await self._made_for(machine, bot) for bot in bots}
+        builds = {content: one.own.artefacts for content, one in made.items() if one.own is not None}
         lacking: list[str] = []
         for _ in range(MOST_BRINGS + 1):
             key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
-            order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow)
+            order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow, builds)
             answer = await self._ask(machine, order, meeting.records)
             if answer.kind != "lacks":
                 return self._judge(machine, spec, bots, answer)
             missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
             lacking = [bot.name for bot in missing]
             for bot in missing:
-                await self._bring(machine, bot)
+                await self._bring(machine, bot, made[bot.content])
         what = f"machine '{machine.name}' took {' and '.join(map(repr, lacking))}, and cannot play with that"
         self._fault(machine, spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
@@ -509,12 +519,28 @@ class DaskExecutor:
             waiting.cancel()
             future.release()  # which ends it on the machine, too, if it goes on
 
-    async def _bring(self, machine: Machine, bot: BotSetup) -> None:
+    async def _made_for(self, machine: Machine, bot: BotSetup) -> "_Made":
+        """The builds of a bot on this machine with which the other machine is to play."""
+        if not self._sends_builds or machine.facts.platform != own_platform():
+            return _Made()
+        if (known := self._made.pop(bot.content, None)) is not None:
+            made, why = known, ""
+        else:
+            made, why = await asyncio.to_thread(_find_builds, bot)
+        if why:
+            self._note(f"machines build '{bot.name}' themselves: {why}")
+        self._made[bot.content] = made
+        if len(self._made) > MOST_MADE:
+            del self._made[next(iter(self._made))]
+        confined = bot.sandbox.profile == "strict" and machine.facts.sandbox == "strict"
+        return _Made() if confined and any(built.sandbox != "strict" for built in made.builds) else made
+
+    async def _bring(self, machine: Machine, bot: BotSetup, made: "_Made") -> None:
         """Let the machine have a bot, once. _NotThereError if the bot cannot be built there, MatchLost if the machine
         cannot take it."""
         task = machine.bringing.get(bot.content)
         if task is None:
-            task = machine.bringing[bot.content] = asyncio.create_task(self._send(machine, bot))
+            task = machine.bringing[bot.content] = asyncio.create_task(self._send(machine, bot, made))
             task.add_done_callback(_heard)
         try:
             kind, why = await asyncio.shield(task)
@@ -531,9 +557,9 @@ class DaskExecutor:
                 self._note(f"'{bot.name}' cannot be built on machine '{machine.name}', and plays on others: {why}")
             raise _NotThereError
 
-    async def _send(self, machine: Machine, bot: BotSetup) -> tuple[str, str]:
+    async def _send(self, machine: Machine, bot: BotSetup, made: "_Made") -> tuple[str, str]:
         try:
-            archive = await asyncio.to_thread(_packed, bot)
+            parcel = await asyncio.to_thread(_packed, bot, made)
         except ExpectedError as error:
             if not self._ladder:
                 raise
@@ -546,7 +572,7 @@ class DaskExecutor:
             if client is None:
                 raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
             try:
-                data = await client.scatter(archive, workers=[machine.address], hash=False)
+                data = await client.scatter(parcel, workers=[machine.address], hash=False)
             except (OSError, ValueError, TimeoutError, KeyError) as error:
                 what = f"machine '{machine.name}' was lost ({one_line(str(error))})"
                 raise MatchLost(what, machine=machine.name) from None
@@ -808,10 +834,31 @@ def stands_out(history: History, others: Iterable[History]) -> str:
     return ""
 
 
-def _packed(bot: BotSetup) -> bytes:
-    """The archive of a bot, from the store or else from the folder that it was read from."""
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Builds of a bot that were made here: its `own`, and all, with that of its packages. They stay while it lives."""
+
+    own: Built | None = None
+    builds: tuple[Built, ...] = ()
+    holds: tuple[object, ...] = ()
+
+
+def _find_builds(bot: BotSetup) -> tuple[_Made, str]:
+    """The builds of a bot that can be sent, or why none can."""
+    try:
+        entry = load_stored(bot.content, Path(bot.folder), bot.name, bot.options)
+        if not fits(entry.builds):
+            return _Made(), f"its build has more than {MOST_BUILD_BYTES >> 20} MiB"
+    except (ExpectedError, OSError) as error:
+        return _Made(), one_line(str(error))
+    return _Made(entry.built, entry.builds, (*entry.holds, entry.environment)), ""
+
+
+def _packed(bot: BotSetup, made: _Made) -> bytes:
+    """What a machine gets of a bot, from the store or else from the folder that it was read from."""
     entry = load_stored(bot.content, Path(bot.folder), bot.name, bot.options, elsewhere=True)
-    return pack(store_folder(), entry.content)
+    builds = tuple((built, pack_build(built)) for built in made.builds)
+    return Parcel(pack(store_folder(), entry.content), builds).to_bytes()
 
 
 def _not_started(spec: MatchSpec, seat: int, why: str) -> MatchResult:

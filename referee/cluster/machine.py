@@ -69,8 +69,9 @@ def own_name() -> str:
 
 
 def own_platform() -> str:
-    """System and processor architecture, such as Linux-x86_64: what an artefact built here runs on."""
-    return f"{platform.system()}-{platform.machine()}"
+    """System, processor architecture and C library, such as Linux-x86_64-glibc2.36: what an artefact built here runs
+    on."""
+    return "-".join(filter(None, (platform.system(), platform.machine(), "".join(platform.libc_ver()))))
 
 
 def own_kind() -> str:

@@ -29,13 +29,15 @@ play at all."""
 @dataclass(frozen=True, slots=True)
 class Order:
     """One attempt at a match. `key` names the attempt in all of a cluster. `follow`: its record is sent while it grows.
-    The folders of `bots` say nothing: a machine has them by `content` in its own store."""
+    The folders of `bots` say nothing: a machine has them by `content` in its own store. `builds` has the hash of the
+    artefacts, by content, for bots that are to play with the organiser's build."""
 
     key: str
     spec: MatchSpec
     cap_s: float
     bots: tuple[BotSetup, ...]
     follow: bool = False
+    builds: Mapping[str, str] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         values = {
@@ -44,6 +46,7 @@ class Order:
             "cap_s": self.cap_s,
             "bots": [asdict(bot) for bot in self.bots],
             "follow": self.follow,
+            "builds": dict(self.builds),
         }
         return _dumps(values)
 
@@ -53,7 +56,8 @@ class Order:
         try:
             values = json.loads(data)
             spec = MatchSpec.from_json(values["spec"])
-            return cls(values["key"], spec, values["cap_s"], tuple(map(_bot, values["bots"])), values["follow"])
+            bots = tuple(map(_bot, values["bots"]))
+            return cls(values["key"], spec, values["cap_s"], bots, values["follow"], values["builds"])
         except (TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
 

@@ -88,6 +88,7 @@ def play_on_cluster(
             strict=[entry.id for entry, bot in pairs if _wanted(tournament, bot) == "strict"],
             same_machine=same_machine,
             begun=begun_blocks,
+            sends_builds=tournament.config.executor.build == "organiser",
             note=lambda sentence: observer.note(one_line(sentence)),
             on_state=on_state,
             beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],

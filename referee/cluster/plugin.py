@@ -10,23 +10,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from distributed import Worker, WorkerPlugin
 
-from referee.cluster.archive import unpack
+from referee.cluster.archive import Parcel, unpack, unpack_build
 from referee.cluster.machine import Facts
 from referee.cluster.orders import TOPIC, Answer, Order
 from referee.cluster.relay import END, NEWS, ORDER
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
-from referee.process.build import BuildError, Yard, build, needs_build
+from referee.process.build import BuildError, Yard, build, needs_build, take_build
 from referee.process.cgroup import find
-from referee.process.entry import EntryError, ManifestError, NotBuiltError, load_stored
-from referee.process.manifest import BotNameError
+from referee.process.entry import EntryError, ManifestError, NotBuiltError, load_stored, source_id
+from referee.process.manifest import BotNameError, load_manifest
+from referee.process.packages import read_requirements
 from referee.process.sandbox import Profile
-from referee.process.store import Version, hold, store_folder
+from referee.process.sources import read_sources
+from referee.process.store import Built, Version, hold, store_folder
 from referee.record.store import closed_path, live_path
 from referee.texts import one_line
 from referee.tournament.executor import MatchLost
@@ -59,7 +62,8 @@ class MachinePlugin(WorkerPlugin):
         self._hidden = tuple(str(path.resolve()) for path in hidden)
         self._versions: dict[str, Version] = {}
         """Bots that are held in the store, those that were used last at the end."""
-        self._ready: set[tuple[str, Profile]] = set()
+        self._ready: set[tuple[str, Profile, str]] = set()
+        """Bots that can play, with the profile of their builds and the hash of the organiser's, if it is to be that."""
         self._needed = Counter[str]()
         """For each bot, the number of its matches in play."""
         self._taking: dict[tuple[str, str], asyncio.Future[tuple[str, str, Version | None]]] = {}
@@ -134,7 +138,10 @@ class MachinePlugin(WorkerPlugin):
 
     async def _play(self, order: Order, client: str) -> bytes:
         name = self._facts.name
-        lacks = tuple(dict.fromkeys(bot.content for bot in order.bots if not self._has(bot)))
+        builds = order.builds
+        lacks = tuple(
+            dict.fromkeys(bot.content for bot in order.bots if not self._has(bot, builds.get(bot.content, "")))
+        )
         if lacks:
             return Answer(order.key, "lacks", name, lacks=lacks).to_bytes()
         needed = [bot.content for bot in order.bots]
@@ -159,11 +166,11 @@ class MachinePlugin(WorkerPlugin):
             self._needed.subtract(needed)
             self._release(MOST_IDLE)
 
-    async def take(self, content: str, profile: str, archive: bytes) -> tuple[str, str]:
+    async def take(self, content: str, profile: str, parcel: bytes) -> tuple[str, str]:
         """See `tasks.take_bot`."""
         key = content, profile
         if (taking := self._taking.get(key)) is None:
-            taking = asyncio.ensure_future(asyncio.to_thread(self._take, content, self._confined(profile), archive))
+            taking = asyncio.ensure_future(asyncio.to_thread(self._take, content, self._confined(profile), parcel))
             self._taking[key] = taking
             taking.add_done_callback(lambda _: self._taking.pop(key, None))
         kind, why, version = await asyncio.shield(taking)
@@ -171,10 +178,12 @@ class MachinePlugin(WorkerPlugin):
             self._versions[content] = version
         return kind, why
 
-    def _take(self, content: str, profile: Profile, archive: bytes) -> tuple[str, str, Version | None]:
+    def _take(self, content: str, profile: Profile, data: bytes) -> tuple[str, str, Version | None]:
         try:
-            version = unpack(store_folder(), content, archive)
+            parcel = Parcel.from_bytes(data)
+            version = unpack(store_folder(), content, parcel.sources)
             if needs_build(version.folder):
+                _take_builds(version.folder, parcel.builds, profile)
                 hidden = (*self._hidden, str(self._work.resolve()))
                 build(version.folder, Yard(profile, cgroups=find(), hidden=hidden))
         except BuildError as error:
@@ -183,10 +192,11 @@ class MachinePlugin(WorkerPlugin):
             return "broken", one_line(str(error)), None
         return "", "", version
 
-    def _has(self, bot: BotSetup) -> bool:
-        """Whether the bot is here and built, under the profile that it needs."""
+    def _has(self, bot: BotSetup, artefacts: str) -> bool:
+        """Whether the bot is here and built, under the profile that it needs; with `artefacts` also whether its build
+        is the one with this hash."""
         profile = self._confined(bot.sandbox.profile)
-        if (bot.content, profile) in self._ready:
+        if (bot.content, profile, artefacts) in self._ready:
             self._versions[bot.content] = self._versions.pop(bot.content)
             return True
         version = None
@@ -200,8 +210,10 @@ class MachinePlugin(WorkerPlugin):
             return False
         if profile == "strict" and any(built.sandbox != "strict" for built in entry.builds):
             return False
+        if artefacts and entry.built is not None and entry.built.artefacts != artefacts:
+            return False
         self._versions[bot.content] = version
-        self._ready.add((bot.content, profile))
+        self._ready.add((bot.content, profile, artefacts))
         return True
 
     def _release(self, most_idle: int) -> None:
@@ -210,7 +222,7 @@ class MachinePlugin(WorkerPlugin):
         idle = [content for content in self._versions if not self._needed[content]]
         for content in idle[: max(0, len(idle) - most_idle)]:
             del self._versions[content]
-            self._ready = {(one, profile) for one, profile in self._ready if one != content}
+            self._ready = {one for one in self._ready if one[0] != content}
         self._needed = +self._needed
 
     def _here(self, bot: BotSetup) -> BotSetup:
@@ -244,6 +256,17 @@ class MachinePlugin(WorkerPlugin):
         """For one runner."""
         with suppress(Exception):  # as above
             self._worker.batched_send({"op": NEWS, "client": client, "message": {"kind": kind, **fields}})
+
+
+def _take_builds(folder: Path, builds: Sequence[tuple[Built, bytes]], profile: Profile) -> None:
+    """Keep those builds of the organiser that the version in this folder can play with here: a Python environment only
+    where the same Python lies at the same place. EntryError, ManifestError, OSError."""
+    manifest = load_manifest(folder)
+    requirements = read_requirements(folder, manifest)
+    wanted = {source_id(manifest, read_sources(folder, manifest)), requirements.id if requirements else ""}
+    for made, archive in builds:
+        if made.source_id in wanted and profile in ("plain", made.sandbox):
+            take_build(cache_folder() / made.source_id, made, partial(unpack_build, archive))
 
 
 def _read_record(records: Path, match_id: str) -> bytes:

@@ -394,6 +394,26 @@ def needs_build(folder: Path) -> bool:
     return bool(manifest.build) or has_requirements(folder, manifest)
 
 
+def take_build(place: Path, made: Built, fill: Callable[[Path], None]) -> None:
+    """Keep a build of another machine as the one that counts in CACHE/<source id>, unless it does already. `fill` lays
+    its files into a new folder. OSError, and what `fill` raises."""
+    with _alone(place, _silent):
+        counted = read_built(place)
+        if counted is not None and (counted.artefacts, counted.sandbox) == (made.artefacts, made.sandbox):
+            return
+        remove_older(place, counted.folder.parent if counted else None)
+        home = next_home(place)
+        try:
+            (home / "bot").mkdir()
+            fill(home / "bot")
+            (home / "log.txt").write_text("# made on the organiser's machine, which has the log\n")
+        except BaseException:
+            remove_tree(home)
+            raise
+        write_built(place, replace(made, folder=home / "bot", log=home / "log.txt"))
+        remove_older(place, home)
+
+
 def _once(
     folder: Path,
     manifest: Manifest,

@@ -324,9 +324,9 @@ def _check_copies(file: TomlFile, config: TournamentConfig) -> None:
 
 
 def plays_elsewhere(config: TournamentConfig) -> bool:
-    """Whether a cluster plays all of its matches: those with a remote bot are played on this machine, which then builds
-    the bots, too."""
-    return all(bot.remote is None for bot in config.bots)
+    """Whether a cluster plays all of its matches and builds the bots. Matches with a remote bot are played on this
+    machine, which then builds the bots, too."""
+    return config.executor.build == "worker" and all(bot.remote is None for bot in config.bots)
 
 
 def tournament_name(path: Path) -> str:

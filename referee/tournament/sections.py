@@ -622,14 +622,16 @@ def read_copies(file: TomlFile, here: Where) -> int:
 
 # [executor]: where matches are played
 
-EXECUTOR_KEYS = ("kind", "scheduler", "ca", "cert", "key", "same_machine")
+EXECUTOR_KEYS = ("kind", "scheduler", "ca", "cert", "key", "same_machine", "build")
 EXECUTORS = ("local", "dask")
+BUILDERS = ("worker", "organiser")
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorConfig:
     """Where matches are played: on this machine ("local"), or on those of a Dask cluster ("dask") through its scheduler
-    at `scheduler`, with PEM files. `same_machine` keeps a block on one machine."""
+    at `scheduler`, with PEM files. `same_machine` keeps a block on one machine. `build`: who builds the bots, each
+    machine for itself ("worker") or the organiser's for all of its platform ("organiser")."""
 
     kind: str = "local"
     scheduler: str = ""
@@ -637,6 +639,7 @@ class ExecutorConfig:
     cert: Path | None = None
     key: Path | None = None
     same_machine: bool = False
+    build: str = "worker"
 
 
 def read_executor(file: TomlFile) -> ExecutorConfig:
@@ -650,7 +653,11 @@ def read_executor(file: TomlFile) -> ExecutorConfig:
     if kind == "local" and (other := next((key for key in EXECUTOR_KEYS[1:] if key in file.table("executor")), "")):
         file.fail(("executor", other), f"'executor.{other}' is for a cluster", 'write kind = "dask", or remove it')
     ca, cert, key = (_path(file, ("executor", name)) for name in ("ca", "cert", "key"))
-    return ExecutorConfig(kind, scheduler, ca, cert, key, _truth(file, ("executor", "same_machine")))
+    build = file.text_at("executor", "build", default="worker", example='build = "organiser"')
+    if build not in BUILDERS:
+        what = f"'executor.build' must be {' or '.join(BUILDERS)}, not {show(build)}"
+        file.fail(("executor", "build"), what, suggest(build, BUILDERS, "there are"))
+    return ExecutorConfig(kind, scheduler, ca, cert, key, _truth(file, ("executor", "same_machine")), build)
 
 
 # [remote], and `remote`, `token_env`, `token_file` and `version` of a bot

@@ -160,6 +160,29 @@ def test_a_bot_that_starts_on_one_machine_only_is_not_blamed(workplace, write_cu
     assert journal_of(workplace.folder / "runs" / "cup", "void") == []
 
 
+@pytest.mark.strict_sandbox
+def test_machines_play_with_the_build_of_the_organiser(workplace, write_cup, cluster):
+    file = write_cup(bots=2, blocks=6)
+    manifest = workplace.folder / "bots" / "bot0" / "bot.toml"
+    manifest.write_text(
+        f'build = ["sh", "-c", "mkdir build; head -c 9 /dev/urandom > build/luck"]\n{manifest.read_text()}'
+    )
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.start_machine("west")
+    for name in ("east", "west"):
+        cluster.wait_for_log(name, "plays for")
+    section = f'[executor]\nkind = "dask"\nscheduler = "{cluster.address}"\n'
+    file.write_text(f'{file.read_text()}\n{section}build = "organiser"\n')
+    outcome = workplace.run("run", "cup.toml")
+    assert outcome.code == 0, outcome.stderr
+    headers = [read_record(path).header for path in workplace.records()]
+    assert {header.machine["name"] for header in headers} == {"east", "west"}
+    (here,) = (workplace.folder / "cache").glob("*/built.json")
+    artefacts = json.loads(here.read_text())["artefacts"]
+    assert {seat.build for header in headers for seat in header.seats if seat.name == "bot 0"} == {artefacts}
+
+
 def test_no_scheduler_is_told_with_what_to_do(workplace, write_cup):
     write_cup()
     with socket.create_server(("127.0.0.1", 0)) as server:

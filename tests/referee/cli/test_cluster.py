@@ -109,6 +109,8 @@ def test_a_bot_with_the_network_is_refused_on_a_cluster_that_anybody_here_can_gi
         ('kind = "dask"\nslots = 3', "slots"),
         ('scheduler = "tcp://127.0.0.1"', "'executor.scheduler' is for a cluster"),
         ('kind = "dask"\nsame_machine = 1', "same_machine"),
+        ('kind = "dask"\nbuild = "here"', "'executor.build' must be worker or organiser, not 'here'"),
+        ('build = "organiser"', "'executor.build' is for a cluster"),
     ],
 )
 def test_the_section_of_the_file_is_checked(section, what, crosstown, write_tournament):
@@ -117,6 +119,26 @@ def test_the_section_of_the_file_is_checked(section, what, crosstown, write_tour
     printed = crosstown("run", "cup.toml", "--dry-run")
     assert printed.code == 2
     assert what in printed.err
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ('kind = "local"', ""),
+        ('kind = "dask"', "played on the cluster that --scheduler names, whose machines build the bots"),
+        (
+            'kind = "dask"\nscheduler = "tls://h:1"\nbuild = "organiser"',
+            "played on the cluster at tls://h:1; bots are built here, and machines of the same platform get these",
+        ),
+    ],
+)
+def test_a_dry_run_says_where_matches_are_played_and_bots_are_built(section, words, crosstown, write_tournament):
+    file = write_tournament()
+    file.write_text(f"{file.read_text()}\n[executor]\n{section}\n")
+    printed = crosstown("run", "cup.toml", "--dry-run")
+    assert printed.code == 0
+    assert words in printed.out
+    assert ("cluster" in printed.out) == bool(words)
 
 
 def test_the_section_of_the_file_says_where_to_play(crosstown, write_tournament):

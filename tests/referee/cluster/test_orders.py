@@ -35,7 +35,7 @@ RESULT = MatchResult(
 
 
 def test_an_order_comes_as_it_was_sent():
-    order = Order("k", SPEC, 12.5, BOTS, follow=True)
+    order = Order("k", SPEC, 12.5, BOTS, follow=True, builds={"c1": "abcd"})
     assert Order.from_bytes(order.to_bytes()) == order
 
 

@@ -216,7 +216,7 @@ async def test_a_machine_that_never_has_the_bots_that_it_took_is_not_asked_witho
         assert len(brought) < 50
         return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,))
 
-    async def bring(machine, bot):
+    async def bring(machine, bot, made):
         brought.append(bot.name)
 
     monkeypatch.setattr(made, "_ask", ask)

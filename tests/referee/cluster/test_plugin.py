@@ -37,9 +37,9 @@ class Machine:
         await self.let.wait()
         return MatchResult(spec.match_id, "rated", EndReason.NORMAL, "", (1, 1), (0, 0), (None, None), (), 1, 1.0, "a")
 
-    def has(self, bot):
+    def has(self, bot, artefacts):
         self.plugin._versions[bot.content] = object()
-        self.plugin._ready.add((bot.content, "strict"))
+        self.plugin._ready.add((bot.content, "strict", artefacts))
         return True
 
     def order(self, client, key, *bots):
@@ -104,7 +104,7 @@ async def test_the_matches_of_a_runner_that_is_gone_end_and_its_bots_are_release
     await machine.settle()
     assert list(machine.plugin._playing) == ["k1"]
     assert set(machine.plugin._versions) == {"bob", "eve"}
-    assert machine.plugin._ready == {("bob", "strict"), ("eve", "strict")}
+    assert machine.plugin._ready == {("bob", "strict", ""), ("eve", "strict", "")}
 
 
 async def test_of_the_bots_that_no_match_needs_only_the_last_ones_are_held(tmp_path, monkeypatch):
@@ -123,7 +123,7 @@ async def test_a_bot_that_arrives_twice_is_built_once_and_leaves_no_lock(tmp_pat
     machine = Machine(tmp_path)
     taken = []
 
-    def take(content, profile, archive):
+    def take(content, profile, parcel):
         taken.append(content)
         return "", "", "held"
 

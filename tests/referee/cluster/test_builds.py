@@ -1,0 +1,244 @@
+"""Builds of the organiser on their way to machines of the same platform."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from referee.cluster import archive as archive_module
+from referee.cluster import executor as executor_module
+from referee.cluster.archive import Parcel, pack, pack_build, unpack_build
+from referee.cluster.executor import DaskExecutor
+from referee.cluster.machine import Facts, own_platform, own_versions
+from referee.cluster.orders import Answer
+from referee.cluster.peers import Peer
+from referee.cluster.plugin import MachinePlugin
+from referee.folders import cache_folder
+from referee.match.result import MatchResult
+from referee.process.build import Yard, build
+from referee.process.entry import load_entry, load_stored
+from referee.process.sandbox import Sandbox
+from referee.process.sources import EntryError
+from referee.process.store import read_built, store_folder
+from referee.record.reasons import EndReason
+from referee.schedule.spec import MatchSpec, SeatSpec
+from referee.tournament.messages import BotSetup, Meeting
+
+
+@pytest.fixture
+def on(tmp_path, monkeypatch):
+    """on("east"): from now on the cache is that of this machine."""
+
+    def go(name):
+        monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / f"cache of {name}"))
+
+    go("organiser")
+    return go
+
+
+@pytest.fixture
+def bot(tmp_path, on):
+    """A bot whose build is another one each time."""
+    folder = tmp_path / "ada"
+    folder.mkdir()
+    script = "head -c 9 /dev/urandom > luck && mkdir out && cp bot.sh out/bot && chmod 755 out/bot && ln -s out/bot run"
+    lines = ['name = "Ada"', 'version = "1"', 'games = ["*"]', 'run = ["./run"]']
+    lines.append(f"build = {json.dumps(['sh', '-c', script])}")
+    (folder / "bot.toml").write_text("\n".join(lines) + "\n")
+    (folder / "bot.sh").write_text("#!/bin/sh\n")
+    return folder
+
+
+def built(folder):
+    """The bot as it lies in the organiser's cache, which has a build of it."""
+    build(folder, Yard("plain"))
+    return load_entry(folder)
+
+
+def parcel_of(entry, sandbox=None):
+    builds = tuple(replace(one, sandbox=sandbox or one.sandbox) for one in entry.builds)
+    return Parcel(pack(store_folder(), entry.content), tuple((one, pack_build(one)) for one in builds))
+
+
+def machine(folder, profile="plain", platform=None):
+    return MachinePlugin(folder / "work", facts("east", profile, platform))
+
+
+def facts(name, profile="plain", platform=None):
+    return Facts(name, "fast", 2, profile, platform or own_platform(), own_versions())
+
+
+def test_a_parcel_comes_as_it_was_sent(bot):
+    sent = parcel_of(built(bot))
+    come = Parcel.from_bytes(sent.to_bytes())
+    assert come.sources == sent.sources
+    assert [archive for _, archive in come.builds] == [archive for _, archive in sent.builds]
+    assert [one.artefacts for one, _ in come.builds] == [one.artefacts for one, _ in sent.builds] != []
+    assert Parcel.from_bytes(Parcel(b"x\ny").to_bytes()) == Parcel(b"x\ny")
+
+
+@pytest.mark.parametrize("cut", [0, 5, -1])
+def test_a_damaged_parcel_is_refused(bot, cut):
+    data = parcel_of(built(bot)).to_bytes()
+    with pytest.raises(EntryError, match="arrived damaged"):
+        Parcel.from_bytes(data[:cut])
+
+
+def test_a_machine_plays_with_the_build_that_came_and_makes_none(bot, on, tmp_path):
+    entry = built(bot)
+    data = parcel_of(entry).to_bytes()
+    on("east")
+    there = machine(tmp_path)
+    assert there._take(entry.content, "plain", data)[:2] == ("", "")
+    found = load_stored(entry.content, tmp_path / "gone")
+    assert found.built.artefacts == entry.built.artefacts
+    assert found.built.folder.is_relative_to(cache_folder())
+    assert (found.built.folder / "run").readlink().as_posix() == "out/bot"
+    assert (found.built.folder / "run").stat().st_mode & 0o111
+    assert "organiser's machine" in found.built.log.read_text()
+    setup = BotSetup("", "Ada", {}, entry.id, Sandbox("plain"), entry.content)
+    assert there._has(setup, entry.built.artefacts)
+    assert there._has(setup, "")
+
+
+def test_the_build_of_the_organiser_replaces_that_of_the_machine(bot, on, tmp_path):
+    entry = built(bot)
+    on("east")
+    own = built(bot).built
+    assert own.artefacts != entry.built.artefacts
+    there = machine(tmp_path)
+    setup = BotSetup("", "Ada", {}, entry.id, Sandbox("plain"), entry.content)
+    assert there._has(setup, "")
+    assert not there._has(setup, entry.built.artefacts)
+    on("organiser")
+    data = parcel_of(entry).to_bytes()
+    on("east")
+    for _ in range(2):
+        there._take(entry.content, "plain", data)
+    assert there._has(setup, entry.built.artefacts)
+    assert [path.name for path in own.folder.parents[1].iterdir() if path.is_dir()] == ["2"]
+
+
+def test_a_machine_without_a_build_that_came_makes_it(bot, on, tmp_path):
+    entry = built(bot)
+    data = Parcel(pack(store_folder(), entry.content)).to_bytes()
+    on("east")
+    assert machine(tmp_path)._take(entry.content, "plain", data)[:2] == ("", "")
+    assert load_stored(entry.content, tmp_path / "gone").built.artefacts != entry.built.artefacts
+
+
+def test_a_build_without_the_sandbox_is_not_taken_where_the_sandbox_is_asked_for(bot, on, tmp_path, monkeypatch):
+    entry = built(bot)
+    data = parcel_of(entry).to_bytes()
+    on("east")
+    asked = []
+    monkeypatch.setattr("referee.cluster.plugin.build", lambda folder, yard: asked.append(yard.profile))
+    machine(tmp_path, "strict")._take(entry.content, "strict", data)
+    assert asked == ["strict"]
+    assert read_built(cache_folder() / entry.built.source_id) is None
+    machine(tmp_path, "strict")._take(entry.content, "strict", parcel_bytes(data, "strict"))
+    assert read_built(cache_folder() / entry.built.source_id).artefacts == entry.built.artefacts
+
+
+def parcel_bytes(data, sandbox):
+    come = Parcel.from_bytes(data)
+    return replace(
+        come, builds=tuple((replace(one, sandbox=sandbox), archive) for one, archive in come.builds)
+    ).to_bytes()
+
+
+def test_a_build_of_something_else_is_not_taken(bot, on, tmp_path):
+    entry = built(bot)
+    ((made, archive),) = parcel_of(entry).builds
+    data = Parcel(pack(store_folder(), entry.content), ((replace(made, source_id="../../x"), archive),)).to_bytes()
+    on("east")
+    machine(tmp_path)._take(entry.content, "plain", data)
+    assert load_stored(entry.content, tmp_path / "gone").built.artefacts != made.artefacts
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_damaged_build_leaves_nothing_and_says_so(bot, on, tmp_path):
+    entry = built(bot)
+    ((made, archive),) = parcel_of(entry).builds
+    data = Parcel(pack(store_folder(), entry.content), ((made, archive[: len(archive) // 2]),)).to_bytes()
+    on("east")
+    kind, why, _ = machine(tmp_path)._take(entry.content, "plain", data)
+    assert (kind, why) == ("broken", why)
+    assert "a build arrived damaged" in why
+    assert [path.name for path in (cache_folder() / made.source_id).iterdir()] == ["lock"]
+
+
+def test_files_keep_their_times(bot, tmp_path):
+    entry = built(bot)
+    (tmp_path / "other").mkdir()
+    unpack_build(pack_build(entry.built), tmp_path / "other")
+    for name in ("luck", "out/bot"):
+        there, here = (place / name for place in (tmp_path / "other", entry.built.folder))
+        assert int(there.stat().st_mtime) == int(here.stat().st_mtime)
+
+
+# The executor
+
+
+SPEC = MatchSpec("m0", "toy", {}, (SeatSpec("ada", "Ada", "1"), SeatSpec("bob", "Bob", "1")), seed="ab" * 16)
+
+
+@pytest.fixture
+def executor(bot, tmp_path, monkeypatch):
+    """executor(facts, ...) has played one match on this machine: the order and the parcels that it sent, and notes."""
+
+    async def play(one, **keys):
+        entry, notes, orders, parcels = load_entry(bot), [], [], []
+        setup = BotSetup(str(bot), "Ada", {}, "ada", Sandbox("strict"), entry.content)
+        made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, note=notes.append, **keys)
+        made._join("tcp://east", {**one.to_values(), "busy": {}})
+        done = MatchResult("m0", "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 1, 1.0, "ab")
+
+        async def ask(machine, order, records):
+            orders.append(order)
+            if len(orders) == 1:
+                return Answer(order.key, "lacks", machine.name, lacks=(entry.content,))
+            return Answer(order.key, "played", machine.name, result=done, record=b"r")
+
+        async def send(machine, bot, what):
+            parcels.append(Parcel.from_bytes(executor_module._packed(bot, what)))
+            return "", ""
+
+        monkeypatch.setattr(made, "_ask", ask)
+        monkeypatch.setattr(made, "_send", send)
+        await made.play(SPEC, 1.0, Meeting(tmp_path, (setup, setup)))
+        return entry, orders, parcels, notes
+
+    return play
+
+
+async def test_a_machine_of_the_same_platform_gets_the_build(bot, executor):
+    built(bot)
+    entry, orders, parcels, notes = await executor(facts("east"), sends_builds=True)
+    assert [order.builds for order in orders] == [{entry.content: entry.built.artefacts}] * 2
+    assert [one.artefacts for one, _ in parcels[0].builds] == [entry.built.artefacts]
+    assert not any("build" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("one", "keys"),
+    [
+        (facts("east", platform="Linux-aarch64-glibc2.36"), {"sends_builds": True}),
+        (facts("east", "strict"), {"sends_builds": True}),  # the build was made without the sandbox
+        (facts("east"), {}),
+    ],
+)
+async def test_other_machines_get_the_sources_alone(bot, executor, one, keys):
+    built(bot)
+    _, orders, parcels, _ = await executor(one, **keys)
+    assert [order.builds for order in orders] == [{}, {}]
+    assert [parcel.builds for parcel in parcels] == [()]
+
+
+async def test_a_build_that_is_too_large_is_not_sent_and_the_bot_is_named(bot, executor, monkeypatch):
+    built(bot)
+    monkeypatch.setattr(archive_module, "MOST_BUILD_BYTES", 10)
+    _, orders, parcels, notes = await executor(facts("east"), sends_builds=True)
+    assert [order.builds for order in orders] == [{}, {}]
+    assert [parcel.builds for parcel in parcels] == [()]
+    assert [note for note in notes if note.startswith("machines build 'Ada' themselves: its build has more than")]
