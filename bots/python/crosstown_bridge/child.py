@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import queue
+import os
+import select
 import signal
 import struct
 import subprocess
 import sys
 import termios
-import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ LONGEST_LINE = 1 << 20
 
 GRACE_S = 0.5
 """What the program gets to exit after its input was closed."""
+
+_AT_ONCE = 1 << 16
+"""Bytes that one read takes. An engine prints many short lines, and they wake the loop once."""
 
 
 class ChildGone(Exception):
@@ -39,16 +43,23 @@ class Child:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
             raise ChildGone(f"cannot start {command[0]!r}: {error.strerror}; give the program after --") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        # A program that neither reads nor writes must not stop the loop, which sees the referee go.
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._said: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._unwritten = bytearray()
+        self._listens_to_us = True
+        self._unfinished = b""
         self._lines: asyncio.Queue[bytes | str] = asyncio.Queue()
-        # In threads: a program that neither reads nor writes must not stop the loop, which sees the referee go.
-        self._writer = threading.Thread(target=self._write, name="to child", daemon=True)
-        self._writer.start()
 
     def tell(self, text: str) -> None:
-        """Write to its input, without waiting."""
-        self._said.put(text.encode())
+        """Write to its input, without waiting. After `listen`."""
+        if self._listens_to_us:
+            self._unwritten += text.encode()
+            self._write()
 
     async def line(self) -> str:
         """Its next line, without the line break. ChildGone when it has ended or closed its input or output."""
@@ -66,7 +77,7 @@ class Child:
         """From now on every line reaches the running loop."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            threading.Thread(target=self._read, name="from child", daemon=True).start()
+            self._loop.add_reader(self._out, self._read)
 
     def surplus(self) -> list[str]:
         """The lines that have come and that nobody has asked for; they are gone then."""
@@ -95,38 +106,57 @@ class Child:
 
     def close(self) -> None:
         """Close its input, and kill it if it does not end."""
-        self._said.put(None)
-        self._writer.join(GRACE_S)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.remove_reader(self._out)
+            self._loop.remove_writer(self._in)
+        self._loop = None
+        until = time.monotonic() + GRACE_S
+        while self._unwritten and (left_s := until - time.monotonic()) > 0:
+            select.select([], [self._in], [], left_s)
+            self._write()
+        self._process.stdin.close()
         try:
             self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._process.stdout.close()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        while data := self._process.stdout.readline(LONGEST_LINE):
-            self._pass_on(data)
-        self._pass_on("it closed its output")
+        try:
+            data = os.read(self._out, _AT_ONCE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        *whole, self._unfinished = (self._unfinished + data).split(b"\n")
+        if self._unfinished and (not data or len(self._unfinished) >= LONGEST_LINE):
+            whole.append(self._unfinished)
+            self._unfinished = b""
+        for line in whole:
+            self._lines.put_nowait(line)
+        if not data:
+            if self._loop is not None:
+                self._loop.remove_reader(self._out)
+            self._lines.put_nowait("it closed its output")
 
     def _write(self) -> None:
-        assert self._process.stdin is not None
-        with (
-            suppress(OSError),  # it may be gone: the last line is lost, which does no harm; closing tries once more
-            self._process.stdin as stdin,
-        ):
-            while (data := self._said.get()) is not None:
-                try:
-                    stdin.write(data)
-                    stdin.flush()
-                except OSError:
-                    self._pass_on("it closed its input")
-                    raise
-
-    def _pass_on(self, data: bytes | str) -> None:
+        """As much as it takes now; the loop goes on when it takes more."""
+        try:
+            while self._unwritten:
+                del self._unwritten[: os.write(self._in, self._unwritten)]
+        except BlockingIOError:
+            if self._loop is not None:
+                self._loop.add_writer(self._in, self._write)
+            return
+        except OSError:  # it may be gone: what was not read does no harm
+            self._listens_to_us = False
+            self._unwritten.clear()
+            self._lines.put_nowait("it closed its input")
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._lines.put_nowait, data)
+            self._loop.remove_writer(self._in)
 
     def _unread(self) -> int:
         """Bytes that wait in its input."""

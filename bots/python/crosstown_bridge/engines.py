@@ -47,7 +47,8 @@ class Engine:
     async def line(self, deadline_s: float, waited_for: str) -> str:
         """Its next line before `deadline_s` (monotonic). EngineFault if none comes, or it has ended."""
         try:
-            return await asyncio.wait_for(self._child.line(), max(0.0, deadline_s - time.monotonic()))
+            async with asyncio.timeout_at(deadline_s):  # the loop's clock is the monotonic one
+                return await self._child.line()
         except TimeoutError:
             raise EngineFault(f"the engine did not answer in time; expected {waited_for}") from None
         except ChildGone as problem:

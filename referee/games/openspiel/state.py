@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any, Self, TypeAlias
 
@@ -19,6 +20,9 @@ from referee.games.openspiel.text import plain
 
 TURN, TOGETHER = "turn", "together"
 """The kinds of decisions: one seat acts, or several at the same time."""
+
+_LINES_KEPT = 1 << 14
+"""Texts of actions, which are the same again and again: chess has about 2,000."""
 
 Step: TypeAlias = int | list[int]
 """What one node got: an action or an outcome of chance; where seats act together, an action of each."""
@@ -455,6 +459,7 @@ def _tensor(write: Callable[[int], Sequence[float]], seat: int, shape: tuple[int
         return NO_TENSOR
 
 
+@lru_cache(maxsize=_LINES_KEPT)
 def _line(text: str) -> str:
     return writable(" ".join(plain(text).split()))
 
