@@ -90,7 +90,7 @@ def comparison_of(run: Run, rows: Sequence[MatchRow]) -> Compared | None:
         return None
     config = run.schedule_config
     rule = Comparison(
-        Question(**{setting.name: config.field.settings[setting.name] for setting in SETTINGS}),
+        Question(**{setting.name: config.field.settings.get(setting.name, setting.default) for setting in SETTINGS}),
         blocks_in_round(config.field),
     )
     path: list[tuple[float, float]] = []

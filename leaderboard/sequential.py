@@ -9,6 +9,10 @@ is at most m bets a share f of the wealth on each block in a game that pays scor
 most m no strategy expects to gain, so that the wealth ever exceeds 1 / alpha with probability alpha at most (Ville's
 inequality), whenever one looks and whenever one stops. The wealth here is the mean over the shares in `SHARES`. All m
 that are not yet refuted from either side are an interval that is right at all times at once.
+
+The other test is the one that testers of chess engines use: the sequential probability ratio test of Wald (1945) with a
+generalised likelihood ratio, on the mean scores of pairs of matches (the pentanomial model). It needs fewer blocks and
+promises its error probabilities only approximately.
 """
 
 import math
@@ -18,10 +22,19 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Verdict: TypeAlias = Literal["accepted", "rejected", "undecided"]
+Test: TypeAlias = Literal["betting", "sprt"]
+
+CELLS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Mean scores of two matches."""
+LEAST = 1e-3
+"""What a cell without a block counts in the likelihood ratio, so that no outcome is impossible."""
 
 SHARES = tuple(2.0**-step for step in range(9))
 """Fractions of the wealth that are bet: bold ones tell big differences soon, timid ones small differences at all."""
 
+_LEAST_RATE = 1e-6
+"""Growth of the logarithm of the evidence per block, below which no number of blocks would do."""
+_MOST_STEPS, _LEAST_REST = 200, 1e-12
 _ELO = 400.0
 _MOST_ELO = 100_000.0
 
@@ -38,6 +51,7 @@ class Question:
     high: float
     alpha: float = 0.05
     beta: float = 0.05
+    test: Test = "betting"
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.high < 1:
@@ -54,6 +68,7 @@ class Evidence:
     question: Question
     scores: list[float] = field(default_factory=list)
     verdict: Verdict = "undecided"
+    _counts: Counter[float] = field(default_factory=Counter)
     _up: list[float] = field(default_factory=lambda: [0.0] * len(SHARES))
     _down: list[float] = field(default_factory=lambda: [0.0] * len(SHARES))
 
@@ -64,23 +79,46 @@ class Evidence:
         if self.verdict != "undecided":
             return self.verdict
         self.scores.append(score)
+        self._counts[score] += 1
         _bet(self._up, score, self.question.low)
         _bet(self._down, 1 - score, 1 - self.question.high)
-        if _log_mean(self._up) >= -math.log(self.question.alpha):
+        above_low, below_high = self._logs()
+        if above_low >= -math.log(self.question.alpha):
             self.verdict = "accepted"
-        elif _log_mean(self._down) >= -math.log(self.question.beta):
+        elif below_high >= -math.log(self.question.beta):
             self.verdict = "rejected"
         return self.verdict
+
+    def _logs(self) -> tuple[float, float]:
+        """Logarithms of the evidence against `low` and against `high`.
+
+        That of the SPRT is scaled, so that its bounds are those of the other test, too.
+        """
+        question = self.question
+        if question.test == "sprt":
+            return self.llr - math.log1p(-question.beta), -self.llr - math.log1p(-question.alpha)
+        return _log_mean(self._up), _log_mean(self._down)
+
+    @property
+    def llr(self) -> float:
+        """The logarithm of the generalised likelihood ratio of `high` to `low`."""
+        return llr(self._counts, self.question.low, self.question.high)
+
+    @property
+    def llr_bounds(self) -> tuple[float, float]:
+        """The SPRT rejects A at the first and accepts A at the second."""
+        alpha, beta = self.question.alpha, self.question.beta
+        return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
     @property
     def against_low(self) -> float:
         """How many times as likely it is, at least, that the mean is above `low`: accepted at 1 / alpha."""
-        return math.exp(min(_log_mean(self._up), 700.0))
+        return math.exp(min(self._logs()[0], 700.0))
 
     @property
     def against_high(self) -> float:
         """The same for below `high`: rejected at 1 / beta."""
-        return math.exp(min(_log_mean(self._down), 700.0))
+        return math.exp(min(self._logs()[1], 700.0))
 
     @property
     def mean(self) -> float | None:
@@ -96,15 +134,49 @@ class Evidence:
         too few blocks, or a mean so close to a bound that no number would do."""
         if len(self.scores) < 4:
             return None
-        wanted = []
-        for scores, bound, log_wealth, error in (
-            (self.scores, self.question.low, _log_mean(self._up), self.question.alpha),
-            ([1 - score for score in self.scores], 1 - self.question.high, _log_mean(self._down), self.question.beta),
-        ):
-            growth = max(_growth(share, scores, bound) for share in SHARES)
-            if growth > 1e-6:
-                wanted.append(math.ceil(max(-math.log(error) - log_wealth, 0.0) / growth))
+        question, (above_low, below_high) = self.question, self._logs()
+        if question.test == "sprt":
+            rates = above_low / len(self.scores), below_high / len(self.scores)
+        else:
+            mirrored = [1 - score for score in self.scores]
+            rates = _growths(self.scores, question.low), _growths(mirrored, 1 - question.high)
+        wanted = [
+            math.ceil(max(-math.log(error) - log_wealth, 0.0) / rate)
+            for rate, log_wealth, error in zip(
+                rates, (above_low, below_high), (question.alpha, question.beta), strict=True
+            )
+            if rate > _LEAST_RATE
+        ]
         return min(wanted, default=None)
+
+
+def llr(counts: Mapping[float, int], low: float, high: float) -> float:
+    """The logarithm of the likelihood ratio of two distributions of scores: the most likely one with the mean `high`
+    to the most likely one with the mean `low`, on these counts (Van den Bergh, proposition 1.1 of 'Comparing the
+    approximations for the generalized log likelihood ratio of a multinomial distribution'). 0 without scores."""
+    if not counts:
+        return 0.0
+    cells = {score: max(float(counts.get(score, 0)), LEAST) for score in {*CELLS, *counts}}
+    at_low, at_high = _tilt(cells, low), _tilt(cells, high)
+    return sum(
+        number * math.log((1 + at_low * (score - low)) / (1 + at_high * (score - high)))
+        for score, number in cells.items()
+    )
+
+
+def _tilt(cells: Mapping[float, float], mean: float) -> float:
+    """theta in p_i = q_i / (1 + theta (x_i - mean)), the most likely distribution with this mean; q is the observed
+    one, and 0 and 1 are among the x. Newton's method for sum p_i (x_i - mean) = 0, which falls as theta rises."""
+    low, high, theta, total = -1 / (1 - mean), 1 / mean, 0.0, sum(cells.values())
+    for _ in range(_MOST_STEPS):
+        parts = [(number, (score - mean) / (1 + theta * (score - mean))) for score, number in cells.items()]
+        rest = sum(number * part for number, part in parts)
+        low, high = (theta, high) if rest > 0 else (low, theta)
+        if abs(rest) < _LEAST_REST * total:
+            break
+        next_theta = theta + rest / sum(number * part * part for number, part in parts)
+        theta = next_theta if low < next_theta < high else (low + high) / 2
+    return theta
 
 
 def interval(scores: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
@@ -166,6 +238,11 @@ def _edge(refuted: Callable[[float], bool]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if refuted(middle) else (low, middle)
     return low
+
+
+def _growths(scores: Sequence[float], bound: float) -> float:
+    """That of the best share."""
+    return max(_growth(share, scores, bound) for share in SHARES)
 
 
 def _growth(share: float, scores: Sequence[float], bound: float) -> float:

@@ -69,12 +69,28 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    sprt: Annotated[
+        bool,
+        typer.Option(
+            "--sprt",
+            help="Decide by the SPRT that testers of chess engines use (pentanomial, logistic Elo). It needs fewer"
+            " rounds; its error probabilities are approximate.",
+        ),
+    ] = False,
     seed: Annotated[
         int, typer.Option(metavar="NUMBER", help="Number of the comparison. Another number gives other seeds.")
     ] = 1,
     options: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Option of the game, such as tile_set=X. Can be repeated."),
+    ] = None,
+    openings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="EPD, FEN or PGN file with positions to begin with, if the game has such. Each round takes the next.",
+            show_default=False,
+        ),
     ] = None,
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME=SECONDS", help="Time limit, such as move_s=2. Can be repeated.")
@@ -124,7 +140,7 @@ def compare(
         raise UsageError(what, "write, for instance, --elo 0 35")
     low, high = scores or (score_of_elo(elo[0]), score_of_elo(elo[1]))
     try:
-        question = Question(low, high, alpha, beta)
+        question = Question(low, high, alpha, beta, "sprt" if sprt else "betting")
     except ValueError as error:
         raise UsageError(str(error), "see: crosstown compare --help") from None
     folders = [a, b, *(field or [])]
@@ -145,9 +161,10 @@ def compare(
                 '# made by "crosstown compare"; settings: crosstown docs ratings',
                 f'name = {_text(name)}\nformat = "compare"',
                 f"seed = {seed}\nblocks = {blocks}",
-                f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
+                f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}"
+                + ('\ntest = "sprt"' if sprt else ""),
                 _table("--clock", "clock", clock),
-                *_games(games or [], players, options),
+                *_games(games or [], players, options, openings),
                 *(
                     f"[[bots]]\ncopy_of = {_text(names[0])}\nname = {_text(shown)}"
                     if same and place == 1
@@ -262,7 +279,9 @@ def _run_name(one: str, other: str) -> str:
     return f"compare-{plain[0]}-{plain[1]}"
 
 
-def _games(games: Sequence[str], players: int | None, options: Sequence[str] | None) -> list[str]:
+def _games(
+    games: Sequence[str], players: int | None, options: Sequence[str] | None, openings: Path | None
+) -> list[str]:
     from referee.errors import UsageError
 
     wanted = [name for part in games for name in part.split(",") if name]
@@ -271,7 +290,8 @@ def _games(games: Sequence[str], players: int | None, options: Sequence[str] | N
     seats = "" if players is None else f"\nplayers = {players}"
     made = []
     for name in wanted:
-        made.append(f"[[games]]\ngame = {_text(name)}{seats}")
+        begin = "" if openings is None else f"\nopenings = {_text(str(openings.resolve()))}"
+        made.append(f"[[games]]\ngame = {_text(name)}{seats}{begin}")
         if options:
             if len(wanted) > 1:
                 raise UsageError("--option with several games", "compare at one game, or leave the options out")

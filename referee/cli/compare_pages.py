@@ -45,6 +45,9 @@ def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: 
         "matches": played.table.matches,
         "complete": played.summary.complete,
         "bounds": [question.low, question.high],
+        "test": question.test,
+        "llr": evidence.llr,
+        "llr_bounds": list(evidence.llr_bounds),
         "alpha": question.alpha,
         "beta": question.beta,
         "score": evidence.mean,
@@ -77,6 +80,9 @@ def print_outcome(found: dict[str, Any]) -> None:
             f" whenever the comparison stops; Elo {_elo(found['elo'])},"
             f" {_elo(found['elo_interval'][0])} to {_elo(found['elo_interval'][1])}"
         )
+    if found["test"] == "sprt":
+        least, most = found["llr_bounds"]
+        print_text(f"SPRT: LLR {found['llr']:.2f} ({least:.2f} to {most:.2f})")
     for start in found["failed_starts"]:
         for line in FailedStart(**start).lines:
             print_text(one_line(line))
@@ -88,11 +94,12 @@ def print_outcome(found: dict[str, Any]) -> None:
 
 def _sentence(found: dict[str, Any]) -> str:
     low, high = found["bounds"]
+    share = "about" if found["test"] == "sprt" else "at most"
     if found["verdict"] == "accepted":
-        wrong = f"wrong in at most {found['alpha']:.1%} of such comparisons"
+        wrong = f"wrong in {share} {found['alpha']:.1%} of such comparisons"
         return f"accepted: {_better(low)}: it scores more than {_bound(low)} against B ({wrong})"
     if found["verdict"] == "rejected":
-        wrong = f"wrong in at most {found['beta']:.1%} of such comparisons"
+        wrong = f"wrong in {share} {found['beta']:.1%} of such comparisons"
         return f"rejected: {_not_better(high)}: it scores less than {_bound(high)} against B ({wrong})"
     return (
         f"undecided: evidence that A scores more than {low:.3f} is {found['evidence_for_accepting']:.3g} of"

@@ -85,6 +85,19 @@ def test_rounds_beyond_an_old_cap_have_luck_that_nobody_knew_when_the_cap_was_re
     assert set(played) == {0, 1, 2}
 
 
+def test_an_sprt_is_another_comparison_and_counts_the_same_rounds(workplace, write_cup):
+    write_cup(bots=2)
+    usual = json.loads(compare(workplace, "--cap", "1").stdout)
+    printed = compare(workplace, "--cap", "1", "--sprt", "--new")
+    assert printed.code in (0, 1), printed.stderr
+    sprt = json.loads(printed.stdout)
+    assert (usual["test"], sprt["test"], sprt["rounds"]) == ("betting", "sprt", 1)
+    assert usual["run"] != sprt["run"]
+    low, high = sprt["llr_bounds"]
+    assert low < sprt["llr"] < high
+    assert read_journal(workplace.folder / sprt["run"] / "tournament.jsonl").configuration["settings"]["test"] == "sprt"
+
+
 def test_other_bounds_are_another_comparison(workplace, write_cup):
     write_cup(bots=2)
     assert compare(workplace, "--cap", "2").code in (0, 1)

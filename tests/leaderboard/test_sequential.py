@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.sequential import Evidence, Question, elo_of_score, interval, score_of_elo
+from leaderboard.sequential import CELLS, Evidence, Question, elo_of_score, interval, llr, score_of_elo
 
 QUESTION = Question(0.5, 0.6)
 
@@ -172,3 +172,87 @@ def test_elo_and_score_are_each_others_inverse(elo, score):
     assert elo_of_score(score) == pytest.approx(elo, abs=1e-9)
     assert elo_of_score(1.0) == math.inf
     assert elo_of_score(0.0) == -math.inf
+
+
+# "logistic pentanomial 1" and "2" in app/tests/sprt_test.cpp of Disservin/fastchess, alpha = beta = 0.05: Elo bounds,
+# pairs with 0, 1/2, 1, 3/2 and 2 points, and the LLR there. Both are below -2.94, so fastchess accepts H0.
+FASTCHESS = [
+    ((0.5, 2.5), (223, 9863, 21279, 10037, 246), -3.07),
+    ((0.0, 2.0), (871, 26175, 55983, 26678, 821), -4.98),
+]
+
+
+@pytest.mark.parametrize(("elo", "pairs", "figure"), FASTCHESS)
+def test_the_llr_of_pairs_is_the_one_that_fastchess_has_for_a_published_example(elo, pairs, figure):
+    low, high = map(score_of_elo, elo)
+    assert llr(dict(zip(CELLS, pairs, strict=True)), low, high) == pytest.approx(figure, abs=0.005)
+    mirrored = dict(zip(CELLS, reversed(pairs), strict=True))
+    assert llr(mirrored, 1 - high, 1 - low) == pytest.approx(-figure, abs=0.005)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_sprt_decides_a_published_example_as_fastchess_does(mirrored):
+    elo, pairs, figure = FASTCHESS[0]
+    scores = [score for score, number in zip(CELLS, pairs, strict=True) for _ in range(number)]
+    random.Random(1).shuffle(scores)
+    low, high = map(score_of_elo, elo)
+    if mirrored:
+        low, high, scores = 1 - high, 1 - low, [1 - score for score in scores]
+    evidence = Evidence(Question(low, high, test="sprt"))
+    assert evidence.llr_bounds == (pytest.approx(-2.94, abs=0.005), pytest.approx(2.94, abs=0.005))
+    for score in scores:
+        evidence.add(score)
+    assert evidence.verdict == ("accepted" if mirrored else "rejected")
+    assert abs(evidence.llr) < abs(figure) + 0.02  # it stopped at the bound, or a little later
+
+
+def test_the_default_test_is_still_undecided_at_the_end_of_that_example():
+    elo, pairs, _ = FASTCHESS[0]
+    scores = [score for score, number in zip(CELLS, pairs, strict=True) for _ in range(number)]
+    random.Random(1).shuffle(scores)
+    evidence = Evidence(Question(*map(score_of_elo, elo)))
+    for score in scores:
+        evidence.add(score)
+    assert evidence.verdict == "undecided"
+    assert evidence.against_high > evidence.against_low
+
+
+def test_before_the_first_pair_the_llr_is_0_and_equal_pairs_do_not_break_it():
+    evidence = Evidence(Question(0.5, 0.6, test="sprt"))
+    assert (evidence.llr, evidence.verdict) == (0.0, "undecided")
+    while evidence.add(1.0) == "undecided":
+        pass
+    assert evidence.verdict == "accepted"
+    assert len(evidence.scores) < 40
+    level = Evidence(Question(0.5, 0.6, test="sprt"))
+    while level.add(0.5) == "undecided":
+        pass
+    assert level.verdict == "rejected"
+
+
+def test_the_sprt_errs_about_as_often_as_it_promises_and_stops_sooner_than_the_default():
+    wrong, lengths = 0, {"sprt": 0, "betting": 0}
+    for world in ("no draws, at low", "mostly draws, at high"):
+        score, draw = WORLDS[world]
+        for test in lengths:
+            chance = random.Random(7)
+            for _ in range(40):
+                evidence = Evidence(Question(0.5, 0.6, test=test))
+                while evidence.add(draw(chance)) == "undecided":
+                    pass
+                lengths[test] += len(evidence.scores)
+                if test == "sprt":
+                    wrong += evidence.verdict != ("rejected" if score == 0.5 else "accepted")
+    assert wrong <= most_compatible(80, 0.07)
+    assert lengths["sprt"] < lengths["betting"]
+
+
+def test_what_more_the_sprt_takes_is_about_right():
+    scores = [0.75, 0.5, 0.75, 0.5, 0.25, 0.75] * 100
+    evidence = Evidence(Question(0.5, 0.55, test="sprt"))
+    for score in scores[:24]:
+        evidence.add(score)
+    expected = evidence.more_blocks()
+    taken = next(number for number, score in enumerate(scores[24:], start=1) if evidence.add(score) != "undecided")
+    assert expected is not None
+    assert 0.5 * expected < taken < 2 * expected

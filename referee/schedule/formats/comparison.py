@@ -33,6 +33,7 @@ SETTINGS = (
     Setting("high", "number", 0.55, "the score at or above which A must not be rejected", 0, 1),
     Setting("alpha", "number", 0.05, "how often A may be accepted wrongly", 0, 0.5),
     Setting("beta", "number", 0.05, "how often A may be rejected wrongly", 0, 0.5),
+    Setting("test", "word", "betting", "the sequential test", choices=("betting", "sprt"), later=True),
 )
 
 

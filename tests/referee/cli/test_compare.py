@@ -137,6 +137,7 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/nobody", "--games", "toy"), "nobody"),
         (("bots/ann", "bots/bob", "--games", "toy", "--field", "bots/bob"), "B (bots/bob) and a bot of --field"),
         (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--openings", "book.epd"), "toy has no opening positions"),
         (("bots/ann", "bots/bob", "--games", "toy", "--out", "bots/ann/runs"), "holds the records of runs, "),
     ],
 )
@@ -156,7 +157,7 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
         side: {"name": name, "entry_id": 2 * side * 8, "faults": {}} for side, name in (("a", "ann"), ("b", "bob"))
     }
     found = {
-        **sides, "same_bot": False,
+        **sides, "same_bot": False, "test": "betting",
         "games": "toy", "rounds": 0, "cap": 2, "matches": 0, "score": None, "verdict": "undecided",
         "bounds": [0.5, 0.55], "alpha": 0.05, "beta": 0.05, "evidence_for_accepting": 1.0,
         "evidence_for_rejecting": 1.0, "more_rounds": None, "set_aside": ["bob"], "failed_starts": [asdict(start)],
@@ -185,7 +186,7 @@ def test_a_verdict_says_who_is_better_with_its_bound_and_promises_nothing_of_a_h
 ):
     sides = {side: {"name": side, "entry_id": "00" * 8, "faults": {}} for side in ("a", "b")}
     found = {
-        **sides, "same_bot": False,
+        **sides, "same_bot": False, "test": "betting",
         "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": bounds,
         "alpha": 0.05, "beta": 0.05, "score": 0.286, "interval": [0.096, 0.538], "confidence": 0.9, "elo": -159.0,
         "elo_interval": [-390.0, 26.0], "failed_starts": [], "set_aside": [], "more_rounds": None,
@@ -196,6 +197,22 @@ def test_a_verdict_says_who_is_better_with_its_bound_and_promises_nothing_of_a_h
     assert "A scores 0.286; the 90% interval is 0.096 to 0.538" in printed
     assert "a higher --cap changes nothing" in printed
     assert "to halve" not in printed
+    assert "LLR" not in printed
+
+
+def test_the_sprt_is_printed_as_testers_of_engines_know_it_and_promises_no_more_than_it_keeps(capsys):
+    sides = {side: {"name": side, "entry_id": "00" * 8, "faults": {}} for side in ("a", "b")}
+    found = {
+        **sides, "same_bot": False, "test": "sprt", "llr": 2.953, "llr_bounds": [-2.944, 2.944],
+        "games": "openspiel/chess", "rounds": 700, "cap": 900, "matches": 1400, "verdict": "accepted",
+        "bounds": [0.5, 0.51], "alpha": 0.05, "beta": 0.05, "score": 0.52, "interval": [0.49, 0.55],
+        "confidence": 0.9, "elo": 14.0, "elo_interval": [-7.0, 35.0], "failed_starts": [], "set_aside": [],
+        "more_rounds": None,
+    }  # fmt: skip
+    print_outcome(found)
+    printed = capsys.readouterr().out
+    assert "SPRT: LLR 2.95 (-2.94 to 2.94)" in printed
+    assert "(wrong in about 5.0% of such comparisons)" in printed
 
 
 def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_path):
