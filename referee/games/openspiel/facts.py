@@ -38,8 +38,15 @@ SEATS_EXPLAINED = {
     "go": "Seat 0 has the black stones and moves first.",
 }
 
-FOR_TWO = frozenset({"universal_poker"})
-"""Games that need other parameters for more seats; without these, OpenSpiel ends the whole process."""
+PLAYER_COUNTS = {
+    "chinese_checkers": (2, 3, 4, 6),
+    "quoridor": (2, 3, 4),
+    "snake": (2, 4),
+    "tiny_hanabi": (2,),
+    "universal_poker": (2,),
+}
+"""Numbers of seats of games for which OpenSpiel prints warnings, or ends the process, when others are tried.
+`tiny_hanabi` and `universal_poker` need other parameters for more seats."""
 
 INFORMATION_INCOMPLETE = {
     "blackjack": "its information state does not hold the dealer's cards, which its observation shows",

@@ -24,9 +24,9 @@ from referee.games.openspiel.actions import Play, format_action, parse_action
 from referee.games.openspiel.chess import fault_of_start
 from referee.games.openspiel.events import OpenSpielEvent
 from referee.games.openspiel.facts import (
-    FOR_TWO,
     INFORMATION_INCOMPLETE,
     PARTNERS,
+    PLAYER_COUNTS,
     RESAMPLED,
     SEATS_EXPLAINED,
     THOUSANDTHS,
@@ -202,8 +202,8 @@ class OpenSpielGame:
 
 def _player_counts(name: str, kind: Any) -> tuple[int, ...]:
     """The numbers of seats with which the game loads."""
-    if name in FOR_TWO:
-        return (2,)
+    if name in PLAYER_COUNTS:
+        return PLAYER_COUNTS[name]
     counts = []
     for players in range(kind.min_num_players, kind.max_num_players + 1):
         try:

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pyspiel
 import pytest
 
+from referee.games.api import resolve_options
 from referee.games.conformance.game_object import readme
+from referee.games.openspiel.game import OpenSpielGame
 from referee.games.registry import UnknownGame, all_openspiel_ids, game_ids, get_game, is_game_id, openspiel_ids
 
 
@@ -70,3 +73,12 @@ def test_the_library_is_imported_for_its_own_games_only() -> None:
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     assert not any("/" in game_id for game_id in game_ids())
+
+
+@pytest.mark.parametrize("name", ["chinese_checkers", "snake", "tiny_hanabi"])
+def test_finding_out_for_how_many_seats_a_game_is_prints_nothing(capfd: pytest.CaptureFixture[str], name: str) -> None:
+    game = OpenSpielGame(name, pyspiel.load_game(name).get_type())
+    options = resolve_options(game.id, game.options, {})
+    for players in game.player_counts:
+        assert not game.new_initial_state(players, options).is_terminal()
+    assert capfd.readouterr().err == ""
