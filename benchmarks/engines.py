@@ -162,7 +162,7 @@ def crosstown(folder: Path, options: argparse.Namespace) -> Played:
     (folder / "match.toml").write_text(
         f'game = "openspiel/chess"\nformat = "round-robin"\nseed = 1\nblocks = {options.games // 2}\n'
         'openings = "openings.epd"\n[options]\ntensors = false\n'
-        f"[clock]\nfirst_move_s = 60.0\nmove_s = 60.0\n{sides}"
+        f"[clock]\nstartup_s = 120.0\nready_s = 120.0\nfirst_move_s = 60.0\nmove_s = 60.0\n{sides}"
     )
     runs, pgn = str(folder / "runs"), folder / "crosstown.pgn"
     command = [CROSSTOWN, "run", str(folder / "match.toml"), "--out", runs, "--quiet"]
@@ -181,7 +181,7 @@ def fastchess(folder: Path, options: argparse.Namespace) -> Played:
     seconds, cpu_s, said = measured(
         [*command, "-pgnout", f"file={pgn}", "notation=uci", "-config", own], folder / "fastchess.log"
     )
-    elo = re.findall(r"Elo: (-?[\d.]+ \+/- [\d.]+)", said)
+    elo = re.findall(r"\bElo: (\S+ \+/- [^\s,]+)", said)
     return Played("fastchess", seconds, cpu_s, read_games(pgn), elo[-1])
 
 
@@ -189,7 +189,7 @@ def cutechess(folder: Path, options: argparse.Namespace) -> Played:
     pgn = folder / "cutechess.pgn"
     command = [options.cutechess, *match_of_two(folder, options), "-pgnout", str(pgn)]
     seconds, cpu_s, said = measured(command, folder / "cutechess.log")
-    elo = re.findall(r"Elo difference: (-?[\d.]+ \+/- [\d.]+)", said)
+    elo = re.findall(r"Elo difference: (\S+ \+/- [^\s,]+)", said)
     return Played("cutechess-cli", seconds, cpu_s, read_games(pgn), elo[-1])
 
 
