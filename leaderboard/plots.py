@@ -59,7 +59,8 @@ def history_plot(ways: Mapping[str, Sequence[Point]], names: Mapping[str, str]) 
         parts.append(f'<line class="grid" x1="{left}" x2="{WIDTH - _RIGHT}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>')
         parts.append(f'<text class="axis" x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
     for value in _ticks(first, last) if last > first else [first]:
-        parts.append(f'<text class="axis" x="{x(value):.1f}" y="{height - 12}" text-anchor="middle">{value:g}</text>')
+        shown = f"{value + 1:g}"  # matches are counted from 1 wherever people see them
+        parts.append(f'<text class="axis" x="{x(value):.1f}" y="{height - 12}" text-anchor="middle">{shown}</text>')
     order = sorted((entry for entry in ways if ways[entry]), key=lambda entry: -ways[entry][-1].mu)
     for number, entry in enumerate(order):
         way = ways[entry]

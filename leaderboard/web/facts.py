@@ -23,6 +23,8 @@ from referee.run.folder import SINGLE, check_no_records
 from referee.run.journal import JournalText
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
+from referee.schedule.formats.registry import UnknownFormat, get_format
+from referee.texts import plural
 
 NO_TOURNAMENT = "no tournament"
 """The state of a folder of single matches."""
@@ -169,7 +171,7 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
     made = run.configuration
     found = [("Format", in_words(str(made["format"])))]
     found += [(in_words(name).capitalize(), option_words(value)) for name, value in made.get("settings", {}).items()]
-    found.append(("Blocks", str(made["blocks"])))
+    found.append(("Blocks", f"{made['blocks']} {_per(str(made['format']))}".rstrip()))
     for game in made.get("games", ()):
         players = " and ".join(map(str, game["players"]))
         changed = _changed_options(game["game"], game.get("options", {}))
@@ -178,12 +180,23 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
     found += [(f"{words}, limit", f"{limits[name]:g} s") for name, words in _LIMITS.items() if limits.get(name)]
     faults = made.get("faults", {})
     if faults:
-        found.append(
-            ("After a fault", in_words(str(faults.get("policy", ""))) + f", {faults.get('strikes', 0)} strikes")
-        )
+        strikes = faults.get("strikes", 0)
+        after = f"; the first {plural(strikes, 'fault')} of a bot in a match {'is' if strikes == 1 else 'are'} forgiven"
+        found.append(("After a fault", in_words(str(faults.get("policy", ""))) + (after if strikes else "")))
+    breaker = made.get("breaker", {})
+    if breaker.get("enabled"):
+        found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row"))
     bots = [f"{bot['name']} {bot['version']}" for bot in made["bots"]]
     found.append(("Bots", ", ".join(bots)))
     return found
+
+
+def _per(style: str) -> str:
+    """What blocks are counted for, such as "per group"."""
+    try:
+        return get_format(style).per
+    except UnknownFormat:
+        return ""
 
 
 def _changed_options(game_id: str, options: Mapping[str, Any]) -> str:

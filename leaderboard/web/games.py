@@ -18,6 +18,7 @@ from referee.games.api import Game, Option, resolve_options
 from referee.games.conformance.game_object import readme
 from referee.games.drawing import Look, PieceGroup, draw_board, pieces_of
 from referee.games.registry import BrokenGame, game_ids, is_game_id, load_game
+from referee.run.folder import SINGLE
 
 PICTURE_NODES = 80
 """How far a match of random actions has come in the picture of a game."""
@@ -48,7 +49,7 @@ class Rules:
 
 def front(request: Request) -> Response:
     """What this is, what is being played, who leads, and what can be played."""
-    places = there(request)
+    places = sorted(there(request), key=lambda place: place.name == SINGLE)  # tournaments first
     shown = request.app.state.live_boards.of(places, partial(may_watch, request))
     plays = request.app.state.play_host is not None
     return list_of_runs(request, "front.html", places, boards=shown, games=game_cards(), plays=plays)

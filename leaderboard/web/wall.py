@@ -10,7 +10,7 @@ from leaderboard.schedule_view import Coming
 from leaderboard.web.pages import page, there
 from leaderboard.web.rights import hides_open_blocks
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
-from referee.run.folder import RunFolder
+from referee.run.folder import SINGLE, RunFolder
 from referee.run.status import PlayedMatch, Status, read_status
 
 MOST_RUNS = 6
@@ -44,7 +44,8 @@ def wall(request: Request) -> Response:
     places = there(request)
     going_on = [place for place in places if tables.facts(place).state() == "going on"]
     shown, waiting = [], False
-    for place in going_on[:MOST_RUNS] or places[:1]:
+    last = sorted(places, key=lambda place: place.name == SINGLE)[:1]
+    for place in going_on[:MOST_RUNS] or last:
         try:
             shown.append(_shown(request, place, tables.of(place)))
         except TablesBusy:

@@ -193,13 +193,13 @@ def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
 
 
 def _measured(fault: Mapping[str, Any], margin: int) -> str:
-    """' (1.012 s of 1 s)' for a time-out: the time that was charged, and the limit that the bot knew."""
+    """' (1.012 s; the limit is 1 s)' for a time-out: the time that was charged, and the limit that the bot knew."""
     limit, wall, lag = (fault.get(name) for name in ("limit_us", "wall_us", "lag_us"))
     if not (isinstance(limit, int) and isinstance(wall, int) and isinstance(lag, int) and limit > 0):
         return ""
     if fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
         return ""
-    return f" ({in_seconds(wall - lag)} of {in_seconds(max(0, limit - margin))})"
+    return f" ({in_seconds(wall - lag)}; the limit is {in_seconds(max(0, limit - margin))})"
 
 
 def _result(names: Sequence[str], footer: Footer) -> str:

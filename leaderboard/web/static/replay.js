@@ -84,7 +84,8 @@
       const row = root.querySelector(`[data-of="${number}"]`);
       if (!row) return;
       const own = times.filter((time) => time.seat === number && time.step <= at);
-      const used = own.map(charged);
+      const late = faults.filter((fault) => fault.seat === number && fault.step <= at && fault.late).map((fault) => fault.late);
+      const used = [...own.map(charged), ...late];
       const sum = (values) => values.reduce((all, one) => all + one, 0) / 1e6;
       const parts = [`${sum(used).toFixed(2)} s used`];
       if (limits.bank_s) {
@@ -94,7 +95,7 @@
         parts.push(`${Math.max(0, limits.total_s + own.length * (limits.increment_s ?? 0) - sum(used)).toFixed(1)} s left`);
       }
       row.querySelector(".clock").textContent = parts.join(", ");
-      row.querySelector(".took").textContent = own.length ? milliseconds(used.at(-1)) : "";
+      row.querySelector(".took").textContent = used.length ? milliseconds(used.at(-1)) : "";
       if (frame.points?.length) row.querySelector(".points").textContent = frame.points[number];
     });
   }

@@ -93,7 +93,7 @@ ANSWERS = [Answer(number % 2, "pass()", 1) for number in range(11)]
         (footer(ranking=(1, 1), returns=(9, 9)), "walker and mine draw 9 to 9 after 11 decisions"),
         (
             footer(reason="move_timeout", ranking=(1, 2), returns=(3, 0), faults=(None, LATE)),
-            "mine ran out of time at decision 12 (1.01 s of 1 s); walker wins 3 to 0",
+            "mine ran out of time at decision 12 (1.01 s; the limit is 1 s); walker wins 3 to 0",
         ),
         (footer("void", "start_failed", detail="mine did not start"), "mine did not start: the match does not count"),
         (footer("cancelled", "cancelled"), "the match was cancelled"),
@@ -110,10 +110,10 @@ def test_the_limit_in_the_ending_is_the_one_that_the_bot_knew() -> None:
     fault = LATE | {"limit_us": 1_010_000, "wall_us": 1_012_400, "lag_us": 400}
     late = footer(reason="move_timeout", ranking=(1, 2), returns=(3, 0), faults=(None, fault))
     head = replace(header("walker", "mine"), limits={"move_s": 1.0, "margin_s": 0.01})
-    assert "(1.012 s of 1 s)" in ending_of(head, ANSWERS, late).sentence
+    assert "(1.012 s; the limit is 1 s)" in ending_of(head, ANSWERS, late).sentence
     of_seat = replace(head, seats=(head.seats[0], replace(head.seats[1], clock={"margin_s": 0.25})))
     late = footer(reason="move_timeout", ranking=(1, 2), returns=(3, 0), faults=(None, fault | {"limit_us": 1_250_000}))
-    assert "(1.012 s of 1 s)" in ending_of(of_seat, ANSWERS, late).sentence
+    assert "(1.012 s; the limit is 1 s)" in ending_of(of_seat, ANSWERS, late).sentence
 
 
 def test_the_ending_names_the_seat_at_fault_and_all_that_share_a_place() -> None:
