@@ -31,6 +31,7 @@ def check_numbers(table: Table) -> None:
     assert min(ids) > WAIT
     assert max(ids) < arrays.actions.size
     assert [arrays.action(seen, number) for number in ids] == list(legal)
+    assert arrays.numbers(table.state, seat) == ids
     assert {arrays.actions.factors_of(number)[0] for number in ids} == {action.KIND for action in legal}
 
 

@@ -28,7 +28,7 @@ from referee.games.manhattan_traffiq.board import Board, board_of
 from referee.games.manhattan_traffiq.data import COLOURS
 from referee.games.manhattan_traffiq.observation import PHASES, CityMap, Observation, PlacedTile
 from referee.games.manhattan_traffiq.options import OPTIONS
-from referee.games.manhattan_traffiq.rules import State
+from referee.games.manhattan_traffiq.rules import State, Words
 
 USED = "ATLD"
 """Letters of the actions of a turn."""
@@ -38,6 +38,7 @@ OPEN = 4
 DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """North, east, south, west."""
 _END_TURN, _DRAW = 1, 2
+DRAW = DrawTile()
 _PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
 _COLOURS = {colour: 1 + place for place, colour in enumerate(COLOURS)}
 _KEPT = 4096
@@ -47,13 +48,15 @@ class Plan:
     """What follows from the tiles of a map. It grows with the map. Cells and vertices are numbered as on the board."""
 
     __slots__ = (
+        "attaching",
         "board",
         "cells",
         "columns",
         "corners",
-        "frontier",
         "map",
         "needs",
+        "rides",
+        "rides_of",
         "row",
         "sides",
         "spots",
@@ -72,17 +75,20 @@ class Plan:
         """Per free cell beside the map what a tile there must show."""
         self.cells: list[int] = []
         """The same cells by slot."""
-        self.frontier: dict[int, int] = {}
-        """Per free cell its slot."""
         self.corners: list[int] = []
         """The complete vertices by slot."""
         self.vertices: dict[int, int] = {}
         """Per complete vertex its slot."""
         self.columns = [bytearray() for _ in range(9)]
         """x, y and sides of the vertices, of the cells and of the tiles, without the empty slots."""
+        self.attaching: dict[int, list[int]] = {}
+        """By kind of tile the numbers of the actions that lay it."""
+        self.rides: dict[int, list[int]] = {}
+        """By piece the numbers of its rides, of the position whose dictionary of rides this is:"""
+        self.rides_of: dict[int, Any] = {}
 
     def lay(self, tile: PlacedTile) -> None:
-        """Add a tile to everything but `map`, `row`, `frontier` and `vertices`."""
+        """Add a tile to everything but `map`, `row` and `vertices`."""
         width = self.board.width
         spot = self.board.index(tile.x, tile.y)
         colours = bytes([_COLOURS[side] for side in tile.face])
@@ -195,7 +201,13 @@ class TraffiqArrays:
             )
         )
         self._starts = self.actions.starts()
-        self._taxi, self._attach = self._starts["taxi"], self._starts["attach"]
+        self._taxi, self._truck, self._attach = (self._starts[kind] for kind in ("taxi", "truck", "attach"))
+        self._steps = {dx + board.width * dy: place for place, (dx, dy) in enumerate(DIRECTIONS)}
+        self._face_numbers = [[[self._faces[face] for face in faces] for faces in fits] for fits in board.fits]
+        self._slot_numbers = range(self._attach, self.actions.size, len(self._faces))
+        """Per frontier slot the first number of an action there."""
+        self._size = self.actions.size
+        self._words = Words(_END_TURN, _DRAW, self._attaching, self._rides)
         self._sizes = [part * slots for slots in (tiles, cells, tiles) for part in (1, 1, SIDES)]
         self._plans: dict[int, Plan] = {}
         """The last plan by the identity of a state's city; 0: of observations."""
@@ -358,10 +370,47 @@ class TraffiqArrays:
         )
         return b"".join((head, seats, bytes(by_seat), hands, unseen, on_map, plan.row))
 
+    def numbers(self, state: State, seat: int) -> list[int]:
+        if state.phase == "turn":
+            return state.turn_in(self._words)
+        return self.ids(state, state.legal_actions(seat))
+
+    def _attaching(self, state: State, kind: int) -> list[int]:
+        plan = self._plan_of(state)
+        found = plan.attaching.get(kind)
+        if found is None:
+            needs, faces_for = state.city.needs, self._face_numbers[kind]
+            found = plan.attaching[kind] = [
+                number + face
+                for number, cell in zip(self._slot_numbers, state.city.frontier, strict=False)
+                for face in faces_for[needs[cell]]
+            ]
+        return found
+
+    def _rides(self, state: State, piece: int) -> list[int]:
+        plan = self._plan_of(state)
+        if plan.rides_of is not state.rides:
+            plan.rides, plan.rides_of = {}, state.rides
+        found = plan.rides.get(piece)
+        if found is None:
+            found = []
+            if piece & 1:
+                number, width, steps = self._truck, len(DIRECTIONS), self._steps
+                for source, targets in zip(state.parked[piece], state.targets(piece), strict=True):
+                    found += [number + steps[target - source] for target in targets]
+                    number += width
+            else:
+                number, vertices = self._taxi, plan.vertices
+                for targets in state.targets(piece):
+                    found += [number + vertices[target] for target in targets]
+                    number += self._tiles
+            plan.rides[piece] = found
+        return found
+
     def ids(self, seen: Observation | State, legal: Sequence[TraffiqAction]) -> list[int]:
         plan = self._plan_of(seen)
-        frontier, vertices, faces, width, attach = (
-            *(plan.frontier, plan.vertices, self._faces, len(self._faces), self._attach),
+        cells, vertices, faces, width, attach = (
+            *(plan.cells, plan.vertices, self._faces, len(self._faces), self._attach),
         )
         column, row, across = self._board.ox, self._board.oy, self._board.width
         found = []
@@ -370,7 +419,7 @@ class TraffiqArrays:
             kind = type(one)
             if kind is Attach:
                 cell = (one.y + row) * across + one.x + column  # type: ignore[union-attr]
-                found.append(attach + width * frontier[cell] + faces[one.face])  # type: ignore[union-attr]
+                found.append(attach + width * bisect_left(cells, cell) + faces[one.face])  # type: ignore[union-attr]
             elif kind is Taxi:
                 own = own or self._own(seen)
                 place = own[(one.y + row) * across + one.x + column]  # type: ignore[union-attr]
@@ -389,7 +438,7 @@ class TraffiqArrays:
 
     def _truck_ride(self, ride: Any, own: Mapping[int, int]) -> int:
         direction = DIRECTIONS.index((ride.to_x - ride.x, ride.to_y - ride.y))
-        return self._starts["truck"] + len(DIRECTIONS) * own[self._board.index(ride.x, ride.y)] + direction
+        return self._truck + len(DIRECTIONS) * own[self._board.index(ride.x, ride.y)] + direction
 
     def _other(self, action: TraffiqAction, seen: Observation | State) -> int:
         start = self._starts[action.KIND]
@@ -421,8 +470,14 @@ class TraffiqArrays:
         return own
 
     def action(self, seen: Observation | State, number: int) -> TraffiqAction:
-        kind, values = self.actions.factors_of(number)
+        kind = "attach"
         try:
+            if self._attach <= number < self._size:  # by far most of the actions
+                slot, face = divmod(number - self._attach, len(self._faces))
+                return self._board.attach_row(self._plan_of(seen).cells[slot])[self._face_names[face]]
+            if number == _DRAW:
+                return DRAW
+            kind, values = self.actions.factors_of(number)
             return self._made(kind, values, seen)
         except IndexError:
             raise ValueError(f"the action {number} ({kind}) names a place that this position does not have") from None
@@ -430,8 +485,6 @@ class TraffiqArrays:
     def _made(self, kind: str, values: Sequence[int], seen: Observation | State) -> TraffiqAction:
         xy = self._board.xy
         plan = self._plan_of(seen)
-        if kind == "attach":
-            return Attach(self._face_names[values[1]], *xy[plan.cells[values[0]]])
         if kind in VEHICLES:
             x, y = xy[self._standing(seen)[VEHICLES.index(kind)][values[0]]]
             if kind == "taxi":
@@ -442,9 +495,7 @@ class TraffiqArrays:
             return Place(VEHICLES[values[1]], *self._open_vertices(seen)[values[0]])
         if kind == "compete":
             return Compete(tuple(street for place, street in enumerate(STREETS) if values[0] >> place & 1))
-        if kind == "end_turn":
-            return EndTurn()
-        return DrawTile() if kind == "draw" else Decline()
+        return EndTurn() if kind == "end_turn" else Decline()
 
     def _plan_of(self, seen: Observation | State) -> Plan:
         if isinstance(seen, Observation):
@@ -467,8 +518,9 @@ class TraffiqArrays:
         for tile in tiles:
             plan.lay(tile)
         plan.map = city
-        plan.frontier = dict(zip(plan.cells, range(len(plan.cells)), strict=True))
-        plan.vertices = dict(zip(plan.corners, range(len(plan.corners)), strict=True))
+        plan.attaching = {}
+        if len(plan.vertices) < len(plan.corners):
+            plan.vertices = dict(zip(plan.corners, range(len(plan.corners)), strict=True))
         columns = [bytearray(b"\1" * len(plan.corners)), *plan.columns]
         plan.row = b"".join(
             [column.ljust(size, b"\0") for column, size in zip(columns, (self._tiles, *self._sizes), strict=True)]

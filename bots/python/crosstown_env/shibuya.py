@@ -9,9 +9,11 @@ from referee.games.api import resolve_options
 from referee.games.shibuya.actions import (
     BUILD,
     MAX_GOALS,
+    MOVES,
     OFF_GRID,
     PASS,
     PEDESTRIANS,
+    PLACES,
     TURNS,
     Build,
     Move,
@@ -19,12 +21,12 @@ from referee.games.shibuya.actions import (
     Place,
     ShibuyaAction,
 )
-from referee.games.shibuya.bitboard import FIELDS, SLOTS
+from referee.games.shibuya.bitboard import FIELDS, SIDE, SLOTS, mask_of
 from referee.games.shibuya.board import board_of
 from referee.games.shibuya.events import REASONS
 from referee.games.shibuya.observation import Observation
 from referee.games.shibuya.options import OPTIONS
-from referee.games.shibuya.rules import State
+from referee.games.shibuya.rules import State, Words
 from referee.games.shibuya.state import PHASES
 
 SOURCES = OFF_GRID + PEDESTRIANS
@@ -33,8 +35,9 @@ _BUILD, _PASS, _PLACE = 1, 2, 3
 _MOVE = _PLACE + SLOTS * TURNS
 _PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
 _REASONS = {reason: place for place, reason in enumerate(("", *REASONS))}
-_RED_WAITS, _BLUE_WAITS = 2 * FIELDS, 2 * FIELDS + PEDESTRIANS
-_TEAMS = 2 * FIELDS + 2 * PEDESTRIANS
+_ROW_BITS = 1 << SIDE
+_FIELDS = tuple(bytes(number >> place & 1 for place in range(SIDE)) for number in range(_ROW_BITS))
+"""By a row of a mask, or by a mask of waiting pedestrians, one byte for each place."""
 
 ACTIONS = ActionSpace(
     (
@@ -47,6 +50,20 @@ ACTIONS = ActionSpace(
             (("source", SOURCES), ("target", TARGETS)),
         ),
     )
+)
+_WORDS = Words(
+    _BUILD,
+    _PASS,
+    {
+        period: [[_PLACE + TURNS * slot + turn for turn in range(period)] for slot in range(SLOTS)]
+        for period in (1, 2, TURNS)
+    },
+    [[_MOVE + TARGETS * move.source + move.target for move in row] for row in MOVES],
+)
+_ACTIONS: tuple[ShibuyaAction, ...] = (
+    *(BUILD, PASS),
+    *(place for row in PLACES for place in row),
+    *(Move(source, target) for source in range(SOURCES) for target in range(TARGETS)),
 )
 
 
@@ -93,21 +110,19 @@ class ShibuyaArrays:
             )
         )
 
-    def seen(self, state: State, viewer: int) -> Observation:
-        return state.observation(viewer)
+    def seen(self, state: State, viewer: int) -> State:
+        """The position itself: everybody sees all of it."""
+        return state
 
-    def row(self, seen: Observation, viewer: int) -> bytes:
-        taken = bytearray(_TEAMS)
-        red, blue = seen.fields
-        for field in red:
-            taken[field] = 1
-        for field in blue:
-            taken[FIELDS + field] = 1
-        red, blue = seen.waiting
-        for place in red:
-            taken[_RED_WAITS + place] = 1
-        for place in blue:
-            taken[_BLUE_WAITS + place] = 1
+    def row(self, seen: Observation | State, viewer: int) -> bytes:
+        if not isinstance(seen, Observation):
+            return self._row(seen, viewer, seen.grid, seen.waiting)
+        (red, blue), (red_waits, blue_waits) = seen.fields, seen.waiting
+        waiting = (sum([1 << place for place in red_waits]), sum([1 << place for place in blue_waits]))
+        return self._row(seen, viewer, (mask_of(red), mask_of(blue)), waiting)
+
+    def _row(self, seen: Any, viewer: int, grid: Sequence[int], waiting: Sequence[int]) -> bytes:
+        """`seen` is the observation or the position: what has the same name in both."""
         red, blue = seen.goals
         goals = self._goals
         turns = seen.turns
@@ -127,13 +142,19 @@ class ShibuyaArrays:
             (
                 bytes(head + seen.stock + seen.tops + seen.covered),
                 seen.looks,
-                taken,
+                _fields(grid[0]),
+                _fields(grid[1]),
+                _FIELDS[waiting[0]],
+                _FIELDS[waiting[1]],
                 bytes(red).ljust(goals, b"\0"),
                 bytes(blue).ljust(goals, b"\0"),
             )
         )
 
-    def ids(self, seen: Observation, legal: Sequence[ShibuyaAction]) -> list[int]:
+    def numbers(self, state: State, seat: int) -> list[int]:
+        return state.legal_in(_WORDS)
+
+    def ids(self, seen: Observation | State, legal: Sequence[ShibuyaAction]) -> list[int]:
         first = legal[0]
         if type(first) is Place:
             return [_PLACE + TURNS * one.slot + one.turn for one in legal]  # type: ignore[union-attr]
@@ -147,10 +168,18 @@ class ShibuyaArrays:
     def _moves(legal: Sequence[Any]) -> list[int]:
         return [_MOVE + TARGETS * one.source + one.target for one in legal]
 
-    def action(self, seen: Observation, number: int) -> ShibuyaAction:
-        kind, values = ACTIONS.factors_of(number)
-        if kind == "move":
-            return Move(*values)
-        if kind == "place":
-            return Place(*values)
-        return BUILD if kind == "build" else PASS
+    def action(self, seen: Observation | State, number: int) -> ShibuyaAction:
+        if not 0 < number <= len(_ACTIONS):
+            ACTIONS.factors_of(number)  # says what is wrong
+        return _ACTIONS[number - 1]
+
+
+def _fields(mask: int) -> bytes:
+    """A byte for each field whether it is in the mask."""
+    table = _FIELDS
+    return b"".join(
+        (
+            *(table[mask & 255], table[mask >> 9 & 255], table[mask >> 18 & 255], table[mask >> 27 & 255]),
+            *(table[mask >> 36 & 255], table[mask >> 45 & 255], table[mask >> 54 & 255], table[mask >> 63]),
+        )
+    )

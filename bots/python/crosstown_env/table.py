@@ -42,7 +42,7 @@ class Table:
     Where several seats are asked at once, they answer one after another, and none sees what another has answered.
     """
 
-    __slots__ = ("_answers", "_ids", "_legal", "asked", "earned", "over", "points", "rng", "seat", "setup", "state")
+    __slots__ = ("_answers", "_ids", "asked", "earned", "over", "points", "rng", "seat", "setup", "state")
 
     def __init__(self, setup: Setup, rng: Random) -> None:
         self.setup = setup
@@ -66,7 +66,6 @@ class Table:
         self.asked = tuple([decision.seat for decision in state.decisions()])
         """The seats that are asked at this node."""
         self._answers: dict[int, Any] = {}
-        self._legal: Sequence[Any] = ()
         self._ids: list[int] | None = None
         self.over = not self.asked
         self.seat = -1 if self.over else self.asked[0]
@@ -83,29 +82,26 @@ class Table:
 
     def ids(self, seat: int) -> list[int]:
         """The numbers of what the seat, which is asked, may do."""
-        arrays = self.setup.arrays
-        return arrays.ids(arrays.seen(self.state, seat), self.state.legal_actions(seat))
+        return self.setup.arrays.numbers(self.state, seat)
 
     def look(self) -> tuple[bytes, list[int]]:
         """The observation of the seat that is asked next, as an array, and the numbers of what it may do."""
-        seat, arrays = self.seat, self.setup.arrays
-        seen = arrays.seen(self.state, seat)
-        self._legal = self.state.legal_actions(seat)
-        self._ids = arrays.ids(seen, self._legal)
-        return arrays.row(seen, seat), self._ids
+        seat, arrays, state = self.seat, self.setup.arrays, self.state
+        ids = self._ids = arrays.numbers(state, seat)
+        return arrays.row(arrays.seen(state, seat), seat), ids
 
     def answer(self, number: int) -> None:
         """The seat that is asked next takes this action. ValueError, without any change, if it is illegal."""
         if self.over:
             raise ValueError("the match is over; reset the environment to begin another one")
-        if self._ids is None:
-            self.look()
-        ids = self._ids or []
+        setup, state, seat, ids = self.setup, self.state, self.seat, self._ids
+        if ids is None:
+            ids = setup.arrays.numbers(state, seat)
         try:
-            index = ids.index(number)
+            legal = ids[ids.index(number)]  # an integer of Python's own, whatever the number was
         except ValueError:
-            raise ValueError(_refusal(number, self.seat, ids)) from None
-        self._take(self._legal[index])
+            raise ValueError(_refusal(number, seat, ids)) from None
+        self._take(setup.arrays.action(setup.arrays.seen(state, seat), legal))
 
     def answer_by(self, opponent: Callable[[Any, Sequence[Any], int, Random], int]) -> None:
         """The seat that is asked next takes the action that this function chooses. See `opponents.Opponent`."""

@@ -17,7 +17,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Take,
     ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.board import board_of
+from referee.games.ticket_to_ride_new_york.board import Words, board_of
 from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.rules import State
 from referee.games.ticket_to_ride_new_york.state import OVER, STAGES, box_text
@@ -107,6 +107,23 @@ class TicketToRideArrays:
         every: list[Answer] = [action for _, actions in blocks for action in actions]
         self._actions = dict(enumerate(every, start=1))
         self._ids = {action.columns: place for place, action in self._actions.items()}
+        words = board.words
+        self._words = Words(
+            self._in_numbers(words.nothing),
+            self._in_numbers(words.stop),
+            self._in_numbers(words.draw),
+            self._in_numbers(words.draw_tickets),
+            self._in_numbers(words.takes),
+            [(length, color, self._in_numbers(table)) for length, color, table in words.claim_rows],
+            self._in_numbers(words.taxi_claims),
+            {offered: self._in_numbers(answers) for offered, answers in words.keeps.items()},
+        )
+
+    def _in_numbers(self, word: Any) -> Any:
+        """The number of an action; tuples in tuples of actions become the same of numbers."""
+        if isinstance(word, tuple):
+            return tuple([self._in_numbers(part) for part in word])
+        return self._ids[word.columns]
 
     def seen(self, state: State, viewer: int) -> State:
         """The position itself, of which `row` reads what the viewer may see: an observation with its ledger is slow."""
@@ -190,10 +207,14 @@ class TicketToRideArrays:
             )
         )
 
+    def numbers(self, state: State, seat: int) -> list[int]:
+        return state.legal_in(self._words, seat)
+
     def ids(self, seen: Observation | State, legal: Sequence[Answer]) -> list[int]:
         known = self._ids
         return [known[one.columns] for one in legal]
 
     def action(self, seen: Observation | State, number: int) -> Answer:
-        self.actions.factors_of(number)
+        if number not in self._actions:
+            self.actions.factors_of(number)  # says what is wrong
         return self._actions[number]

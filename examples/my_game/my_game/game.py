@@ -108,7 +108,8 @@ class State:
                 return
 
     def withdraw(self, seat: int) -> list[Event]:
-        if self.is_terminal() or seat in self.left or not 0 <= seat < self.players:
+        known = type(seat) is int and 0 <= seat < self.players
+        if self.is_terminal() or not known or seat in self.left:
             raise IllegalAction(f"seat {seat} cannot leave")
         self.left = tuple(sorted((*self.left, seat)))
         staying = [other for other in range(self.players) if other not in self.left]

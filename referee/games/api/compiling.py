@@ -1,4 +1,8 @@
-"""What rules say to mypyc, which compiles them on request (see hatch_build.py). In plain Python it means nothing."""
+"""What rules say to mypyc, which compiles them on request (see hatch_build.py). In plain Python it means nothing.
+
+A method that checks the type of an argument declares it as Any: compiled code raises TypeError for any other type than
+the declared one before the method's own check can raise IllegalAction, and takes True for the integer 1.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -84,7 +84,7 @@ class State(Protocol):
     def withdraw(self, seat: int) -> list[Event]:
         """A faulted seat leaves for good, at any node. Afterwards it is asked nothing and ranks as the game says.
 
-        IllegalAction if the seat has left already or the game is over.
+        IllegalAction if it is no seat or has left already, or the game is over.
         """
 
     def is_terminal(self) -> bool: ...

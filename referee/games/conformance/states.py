@@ -299,7 +299,7 @@ def wrong_outcomes(trial: Trial, node: Node) -> Iterator[Attempt]:
     """Outcomes that are not offered here: of the wrong type, or from other nodes."""
     offered = {outcome for outcome, _ in node.outcomes}
     texts = [str(outcome) for outcome in offered if isinstance(outcome, int)][:1]
-    for outcome in (*trial.old_outcomes[-8:], "", "no such outcome", -1, 10**9, *texts):
+    for outcome in (*trial.old_outcomes[-8:], None, "", "no such outcome", -1, 10**9, *texts):
         if outcome not in offered:
             yield (
                 f"apply_chance({outcome!r})",
@@ -308,10 +308,10 @@ def wrong_outcomes(trial: Trial, node: Node) -> Iterator[Attempt]:
 
 
 def wrong_leaving(trial: Trial, node: Node) -> Iterator[Attempt]:
-    """Withdrawals of seats that do not exist or have left; after the end, of every seat."""
+    """Withdrawals of seats that have left, and of what is no seat; after the end, of every seat."""
     seats = range(trial.players) if node.terminal else trial.withdrawn
-    for seat in (*sorted(seats), -1, trial.players):
-        yield f"withdraw({seat})", lambda state, seat=seat: state.withdraw(seat)  # type: ignore[misc]
+    for seat in (*sorted(seats), -1, trial.players, None, "0"):
+        yield f"withdraw({seat!r})", lambda state, seat=seat: state.withdraw(seat)  # type: ignore[misc]
 
 
 def check_answer_order(trial: Trial, state: State, node: Node) -> None:

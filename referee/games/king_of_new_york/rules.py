@@ -132,7 +132,7 @@ class KingState(Position):
         task = self.tasks[-1]
         return _DECISIONS[task[0] - FIRST_QUESTION][task[1]]
 
-    def legal_actions(self, seat: int) -> Menu:
+    def legal_actions(self, seat: Any) -> Menu:
         return self.menu if self.menu and self.tasks[-1][1] == seat else ()
 
     def is_optional(self, seat: int, action: KingAction) -> bool:
@@ -144,7 +144,7 @@ class KingState(Position):
         task = self.tasks[-1]
         seat = task[1]
         if len(actions) != 1 or seat not in actions:
-            raise IllegalAction(f"expected one action, of seat {seat}, not of {sorted(actions)}")
+            raise IllegalAction(f"expected one action, of seat {seat}, not of {list(actions)}")
         action = self._find_in_menu(actions[seat])
         if action is None:
             kind = QUESTION_NAMES[task[0] - FIRST_QUESTION]
@@ -163,10 +163,11 @@ class KingState(Position):
                 return self.menu_index.get(action)
             except TypeError:  # a field of the caller's action cannot be hashed
                 return None
-        for legal in self.menu:
-            if legal is action or legal == action:
+        for legal in self.menu:  # to compare identities is much quicker, and callers mostly answer with what is listed
+            same = legal is action
+            if same:
                 return legal
-        return None
+        return next((legal for legal in self.menu if legal == action), None)
 
     def run(self) -> None:
         """Take steps until a seat has a choice, chance decides, or the match is over."""
@@ -228,7 +229,7 @@ class KingState(Position):
             return Draw("power", self.epoch)
         return Roll("start_player", 0, 0)
 
-    def apply_chance(self, outcome: Outcome) -> list[Event]:
+    def apply_chance(self, outcome: Any) -> list[Event]:
         if not self.tasks or self.menu:
             raise IllegalAction("no chance node: a seat is asked or the match is over")
         tasks = self.tasks
@@ -245,7 +246,7 @@ class KingState(Position):
             self.run()
         return log
 
-    def _outcome_number(self, kind: int, outcome: Outcome) -> int:
+    def _outcome_number(self, kind: int, outcome: Any) -> int:
         """The engine's number of an outcome, or -1 if it cannot come."""
         if kind <= LAST_DIE:
             return FACE_NUMBER.get(outcome, -1) if isinstance(outcome, str) else -1
@@ -260,7 +261,7 @@ class KingState(Position):
         card = self.ruleset.card_number.get(outcome, -1)
         return card if card >= 0 and self.deck >> card & 1 else -1
 
-    def withdraw(self, seat: int) -> list[Event]:
+    def withdraw(self, seat: Any) -> list[Event]:
         """As an elimination, at once, if the seat is not out already. A single monster left wins at once too."""
         if self.reason:
             raise IllegalAction(f"seat {seat} cannot leave: the match is over")

@@ -5,9 +5,9 @@ vehicle placed or moved may ask whether to compete; then the turn goes on.
 """
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, draft_of, event
 from referee.games.api.compiling import mypyc_attr
@@ -55,6 +55,17 @@ _LETTERS: Final = {Taxi: "T", Truck: "L"}
 _OBSERVATION_DRAFT: Final = draft_of(Observation)
 
 
+class Words(NamedTuple):
+    """What the legal list of a turn is made of: actions, or in arrays their numbers."""
+
+    end_turn: Any
+    draw: Any
+    attaching: Callable[[Any, int], Sequence[Any]]
+    """Of a state, every way to lay a hand tile of one kind: by free cell, then face."""
+    rides: Callable[[Any, int], Sequence[Any]]
+    """Of a state, every ride with one piece: by where it stands, then where it goes."""
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
 class State(Position):
     """One position and its rules: see `referee.games.api.State`. Attributes are read-only for others."""
@@ -66,12 +77,12 @@ class State(Position):
     def decisions(self) -> Sequence[Decision]:
         return _ASKED[self.phase][self.seat] if self.phase in _ASKED else ()
 
-    def legal_actions(self, seat: int) -> Sequence[TraffiqAction]:
+    def legal_actions(self, seat: Any) -> Sequence[TraffiqAction]:
         if self.phase not in _ASKED or seat != self.seat:
             return ()
         if self._legal is None:
             if self.phase == "turn":
-                self._legal = self._turn_actions()
+                self._legal = tuple(self.turn_in(_ACTIONS))
             elif self.phase == "place":
                 self._legal = self._place_actions()
             else:
@@ -87,24 +98,23 @@ class State(Position):
             return self.rules.may_skip_placing and action != _DECLINE
         return action != _DECLINE
 
-    def _turn_actions(self) -> tuple[TraffiqAction, ...]:
+    def turn_in(self, words: Words) -> list[Any]:
+        """The legal list, a new one, in phase 'turn'."""
         following = FOLLOWING[self.used]
-        actions: list[TraffiqAction] = []
+        actions: list[Any] = [words.end_turn] if self.rules.may_forfeit or self.final else []
         if self._may_draw(following):
-            actions.append(_DRAW)
+            actions.append(words.draw)
         if "T" in following:
-            actions += self._rides_of(2 * self.seat)
+            actions += words.rides(self, 2 * self.seat)
         if "L" in following:
-            actions += self._rides_of(2 * self.seat + 1)
+            actions += words.rides(self, 2 * self.seat + 1)
         if "A" in following:
             last = -1
             for kind in self.hands[self.seat]:
                 if kind != last:
                     last = kind
-                    actions += self._attaching(kind)
-        if self.rules.may_forfeit or self.final or not actions:
-            return (_END_TURN, *actions)
-        return tuple(actions)
+                    actions += words.attaching(self, kind)
+        return actions or [words.end_turn]
 
     def _place_actions(self) -> tuple[TraffiqAction, ...]:
         actions: list[TraffiqAction] = [_DECLINE] if self.rules.may_skip_placing else []
@@ -120,7 +130,8 @@ class State(Position):
     def _may_draw(self, following: str) -> bool:
         return self.stock_left > 0 and not self.final and "D" in following
 
-    def _attaching(self, kind: int) -> tuple[Attach, ...]:
+    def attach_actions(self, kind: int) -> tuple[Attach, ...]:
+        """Every way to lay a hand tile of this kind."""
         found = self._fits.get(kind)
         if found is None:
             fits, needs, rows = self.board.fits[kind], self.city.needs, self.board.attach_rows
@@ -134,19 +145,26 @@ class State(Position):
             found = self._fits[kind] = tuple(actions)
         return found
 
-    def _rides_of(self, piece: int) -> tuple[TraffiqAction, ...]:
-        found = self._rides.get(piece)
+    def ride_actions(self, piece: int) -> tuple[TraffiqAction, ...]:
+        """Every ride with a piece."""
+        found = self.rides.get(piece)
         if found is None:
-            links, pieces = self.city.links, self.pieces
+            board = self.board
             rides: list[TraffiqAction] = []
-            for source in self.parked[piece]:
+            for source, targets in zip(self.parked[piece], self.targets(piece), strict=True):
                 if piece & 1:
-                    rides += [self.board.truck_ride(source, v) for v in sorted(links[source]) if v not in pieces]
+                    rides += [board.truck_ride(source, target) for target in targets]
                 else:
-                    targets = reachable(links, pieces, source, self._regions)
-                    rides += self.board.taxi_rides(source, targets)
-            found = self._rides[piece] = tuple(rides)
+                    rides += board.taxi_rides(source, targets)
+            found = self.rides[piece] = tuple(rides)
         return found
+
+    def targets(self, piece: int) -> list[list[int]]:
+        """Where the vehicles of a piece can drive, for each in the order of `parked`, ascending."""
+        links, pieces = self.city.links, self.pieces
+        if piece & 1:
+            return [sorted([v for v in links[source] if v not in pieces]) for source in self.parked[piece]]
+        return [reachable(links, pieces, source, self._regions) for source in self.parked[piece]]
 
     # Answering
 
@@ -154,7 +172,7 @@ class State(Position):
         if self.phase not in _ASKED:
             raise IllegalAction(f"nobody is asked in phase '{self.phase}'")
         if len(actions) != 1 or self.seat not in actions:
-            raise IllegalAction(f"seat {self.seat} is asked, answers came for {sorted(actions)}")
+            raise IllegalAction(f"seat {self.seat} is asked, answers came for {list(actions)}")
         events: list[Event] = []
         self._answer(actions[self.seat], events)
         self._legal = None
@@ -371,7 +389,7 @@ class State(Position):
         events.append(event(Finished, reason))
 
     def _forget_vehicles(self) -> None:
-        self._rides = {}
+        self.rides = {}
         self._regions = {}
         self._fleet = None
 
@@ -391,7 +409,7 @@ class State(Position):
             return _TILES
         raise IllegalAction(f"nothing is left to chance in phase '{self.phase}'")
 
-    def apply_chance(self, outcome: Outcome) -> list[Event]:
+    def apply_chance(self, outcome: Any) -> list[Event]:
         if self.phase == "start":
             return self._choose_start(outcome)
         if self.phase not in ("deal", "draw"):
@@ -412,7 +430,7 @@ class State(Position):
         self._legal = None
         return events
 
-    def _choose_start(self, outcome: Outcome) -> list[Event]:
+    def _choose_start(self, outcome: Any) -> list[Event]:
         if type(outcome) is not int or not 0 <= outcome < self.players or outcome in self.left:
             raise IllegalAction(f"{outcome!r} is not a seat that can begin")
         self.start = self.seat = outcome
@@ -432,7 +450,7 @@ class State(Position):
 
     # Leaving and ending
 
-    def withdraw(self, seat: int) -> list[Event]:
+    def withdraw(self, seat: Any) -> list[Event]:
         if self.phase == "over":
             raise IllegalAction("the match is over")
         if type(seat) is not int or not 0 <= seat < self.players or seat in self.left:
@@ -574,3 +592,6 @@ class State(Position):
         self.stock = [0] * len(self.stock)
         for kind in unseen:
             self.stock[kind] += 1
+
+
+_ACTIONS: Final = Words(_END_TURN, _DRAW, State.attach_actions, State.ride_actions)

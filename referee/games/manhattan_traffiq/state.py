@@ -23,7 +23,6 @@ class Position:
         "_fleet",
         "_legal",
         "_regions",
-        "_rides",
         "board",
         "city",
         "contests",
@@ -38,6 +37,7 @@ class Position:
         "phase",
         "pieces",
         "players",
+        "rides",
         "rules",
         "seat",
         "spot",
@@ -80,7 +80,8 @@ class Position:
         self._fleet: Fleet | None = None
         self._legal: tuple[TraffiqAction, ...] | None = None
         self._fits: dict[int, tuple[Attach, ...]] = {}
-        self._rides: dict[int, tuple[TraffiqAction, ...]] = {}
+        self.rides: dict[int, tuple[TraffiqAction, ...]] = {}
+        """By piece. Another dictionary as soon as any vehicle or vertex is another."""
         self._regions: dict[int, list[int]] = {}
 
     @property
@@ -146,7 +147,7 @@ class Position:
         copy._fleet = self._fleet
         copy._legal = self._legal
         copy._regions = self._regions
-        copy._rides = self._rides
+        copy.rides = self.rides
         copy.board = self.board
         copy.contests = self.contests
         copy.final = self.final

@@ -249,7 +249,8 @@ class State:
         return events + self._settle()
 
     def withdraw(self, seat: int) -> list[Event]:
-        if self.is_terminal() or seat in self._withdrawn or not 0 <= seat < self._setup.players:
+        known = type(seat) is int and 0 <= seat < self._setup.players
+        if self.is_terminal() or not known or seat in self._withdrawn:
             raise IllegalAction(f"seat {seat} cannot leave: the match is over, it has left, or there is no such seat")
         self._leave(seat)
         return [Event(Withdrew(seat)), *self._settle()]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from referee.games.api import DATA_OPTION, DataError, PlayersError, resolve_options
-from referee.games.shibuya.actions import PLACES, TURNS, Place
+from referee.games.shibuya.actions import TURNS
 from referee.games.shibuya.bitboard import CORNER_BITS, FIELD_BITS, SIDE
 from referee.games.shibuya.data import LOOKS, TEAMS, check_data, default_data, front_of
 from referee.games.shibuya.observation import Setting, TeamSetting
@@ -29,8 +29,6 @@ class Board:
     """Per tile kind in how many ways it can be laid on one slot: the turns 0 to period-1."""
     patterns: tuple[tuple[tuple[int, int, bytes], ...], ...]
     """[kind][turn]: black fields and round fields as corner bits, and the four looks."""
-    place_rows: Mapping[int, tuple[tuple[Place, ...], ...]]
-    """[period][slot]: the actions."""
     start_bits: tuple[tuple[int, ...], tuple[int, ...]]
     """Per waiting pedestrian the bit of the field straight ahead."""
     own_starts: tuple[int, ...]
@@ -82,7 +80,6 @@ def _board(players: int, options_json: str) -> Board:
         setting=setting,
         periods=tuple(_period(tile) if rules.tiles_may_turn else 1 for tile in looks),
         patterns=tuple(tuple(_pattern(tile, turn) for turn in range(TURNS)) for tile in looks),
-        place_rows={period: tuple(row[:period] for row in PLACES) for period in (1, 2, 4)},
         start_bits=start_bits,
         own_starts=tuple(
             sum(1 << i for i, owner in enumerate(teams[seat % 2].start_seats) if owner == seat)

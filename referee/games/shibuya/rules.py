@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of, event
 from referee.games.api.compiling import mypyc_attr
@@ -11,9 +11,11 @@ from referee.games.shibuya.actions import (
     MOVES,
     OFF_GRID,
     PASS,
+    PLACES,
     PLACES_OF,
     TARGET_AT,
     TARGET_BITS,
+    TURNS,
     Build,
     Move,
     Pass,
@@ -49,6 +51,22 @@ _OBSERVATION_DRAFT: Final = draft_of(Observation)
 DECISION_KINDS: Final = (PLACE, TURN, BUILD_ON)
 _TILES: Final = Draw("tiles", 0)
 _ASKED: Final = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in DECISION_KINDS}
+_PLACE_ROWS: Final = {period: tuple(row[:period] for row in PLACES) for period in (1, 2, TURNS)}
+
+
+class Words(NamedTuple):
+    """What legal lists are made of: actions, or in arrays their numbers."""
+
+    build: Any
+    nothing: Any
+    """Passing."""
+    places: Mapping[int, Sequence[Sequence[Any]]]
+    """[in how many ways a tile can be laid][slot]."""
+    moves: Sequence[Sequence[Any]]
+    """As `actions.MOVES`."""
+
+
+_ACTIONS: Final = Words(BUILD, PASS, _PLACE_ROWS, MOVES)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
@@ -61,29 +79,30 @@ class State(Position):
         asked = _ASKED.get(self.phase)
         return () if asked is None else asked[self.seat]
 
-    def legal_actions(self, seat: int) -> Sequence[ShibuyaAction]:
+    def legal_actions(self, seat: Any) -> Sequence[ShibuyaAction]:
         """Moves by source and target, then building; or places by slot and turn; or passing alone."""
         if seat != self.seat:
             return ()
         if self._legal is None:
-            if self.phase == TURN:
-                self._legal = self._turn_actions()
-            elif self.phase == PLACE or self.phase == BUILD_ON:
-                self._legal = self._place_actions()
-            else:
+            if self.phase not in DECISION_KINDS:
                 return ()
+            self._legal = self.legal_in(_ACTIONS)
         return self._legal
+
+    def legal_in(self, words: Words) -> list[Any]:
+        """The legal list, a new one, of the seat that is asked."""
+        return self._turn_actions(words) if self.phase == TURN else self._place_actions(words)
 
     def is_optional(self, seat: int, action: ShibuyaAction) -> bool:
         """Never: who can move or build must, and passing is for those who can do neither."""
         return False
 
-    def _turn_actions(self) -> list[ShibuyaAction]:
-        legal: list[ShibuyaAction] = [BUILD] if self._can_build() else []
-        append = legal.append
+    def _turn_actions(self, words: Words) -> list[Any]:
+        legal: list[Any] = [words.build] if self._can_build() else []
+        append, all_moves = legal.append, words.moves
         # From the last to the first: the highest bit of a mask is found faster than the lowest.
         for source, ends in self._move_targets().items():
-            moves = MOVES[source]
+            moves = all_moves[source]
             if COMPILED:
                 legal += [moves[length] for length in reversed(lengths_of(ends))]
                 continue
@@ -92,7 +111,7 @@ class State(Position):
                 ends ^= TARGET_AT[length]
                 append(moves[length])
         legal.reverse()
-        return legal or [PASS]
+        return legal or [words.nothing]
 
     def _move_targets(self) -> dict[int, int]:
         if self._targets is None:
@@ -102,10 +121,10 @@ class State(Position):
     def _can_build(self) -> bool:
         return self.stock_left > 0 and self.buildable() > 0
 
-    def _place_actions(self) -> list[ShibuyaAction]:
-        rows = self.board.place_rows[self.board.periods[self.drawn]]
+    def _place_actions(self, words: Words) -> list[Any]:
+        rows = words.places[self.board.periods[self.drawn]]
         open_fields = self._open_fields()
-        legal: list[ShibuyaAction] = []
+        legal: list[Any] = []
         for slot, mask in enumerate(SLOT_MASKS):
             if open_fields & mask:
                 legal += rows[slot]
@@ -230,7 +249,7 @@ class State(Position):
     def chance_stream(self) -> Chance:
         return _TILES
 
-    def apply_chance(self, outcome: Outcome) -> list[Event]:
+    def apply_chance(self, outcome: Any) -> list[Event]:
         if self.phase != DRAW_PLACE and self.phase != DRAW_BUILD:
             raise IllegalAction(f"no tile is drawn in phase '{self.phase}'")
         if type(outcome) is not int or not 0 <= outcome < len(self.stock) or not self.stock[outcome]:
@@ -240,7 +259,7 @@ class State(Position):
         self.phase = PLACE if self.phase == DRAW_PLACE else BUILD_ON
         return [event(TileDrawn, self.seat, outcome)]
 
-    def withdraw(self, seat: int) -> list[Event]:
+    def withdraw(self, seat: Any) -> list[Event]:
         """The seat's team has lost; all pieces stay where they are."""
         if self.phase == OVER:
             raise IllegalAction(f"seat {seat} cannot leave: the match is over")

@@ -76,7 +76,7 @@ class Position:
         "withdrawn",
     )
 
-    def __init__(self, players: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, players: Any, options: Mapping[str, Any]) -> None:
         """Before the first tile is drawn. Raises PlayersError, OptionError, DataError."""
         board = self.board = board_of(players, options)
         rules = self.rules = board.rules

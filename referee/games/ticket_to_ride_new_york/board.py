@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from referee.games.api import Event
 from referee.games.ticket_to_ride_new_york.actions import (
@@ -16,7 +16,12 @@ from referee.games.ticket_to_ride_new_york.actions import (
     COLORS,
     TAXI,
     Claim,
+    Draw,
+    DrawTickets,
     Keep,
+    Pass,
+    Stop,
+    Take,
     ticket_id,
 )
 from referee.games.ticket_to_ride_new_york.data import check_data, default_data
@@ -79,6 +84,24 @@ class Payment:
     events: tuple[Event, ...]
 
 
+class Words(NamedTuple):
+    """What legal lists are made of: actions, or in arrays their numbers."""
+
+    nothing: Any
+    """Passing."""
+    stop: Any
+    draw: Any
+    draw_tickets: Any
+    takes: Sequence[Any]
+    """By kind of card."""
+    claim_rows: Sequence[tuple[int, int, Any]]
+    """Per route its length, color, and PaymentTable; for gray one PaymentTable per colour, without taxis alone."""
+    taxi_claims: Sequence[Sequence[Any]]
+    """Per route the payment in taxis alone."""
+    keeps: Mapping[tuple[int, ...], Sequence[Any]]
+    """By numbers of the offered tickets, ascending: all, then each alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
     """Routes and locations are positions in these tuples; tickets are numbers from 1."""
@@ -92,13 +115,9 @@ class Board:
     """Seven counts: all transportation cards."""
     taxis: int
     """How many each seat has to place."""
-    claim_rows: tuple[tuple[int, int, Any], ...]
-    """Per route its length, color, and PaymentTable; for gray one PaymentTable per colour, without taxis alone."""
-    taxi_claims: tuple[tuple[Claim, ...], ...]
-    """Per route the payment in taxis alone."""
     payments: Mapping[Claim, Payment]
-    keeps: Mapping[tuple[int, ...], tuple[Keep, ...]]
-    """By numbers of the offered tickets, ascending: all, then each alone."""
+    words: Words
+    """The actions."""
 
     def networks(self, owner: Sequence[int], seat: int) -> list[int]:
         """Per location a label: equal for two locations if and only if routes of `seat` join them.
@@ -149,8 +168,16 @@ def board_of(box_text: str) -> Board:
         ),
         cards=cards,
         taxis=box["taxis"],
-        claim_rows=tuple(_claim_row(place, route, claims, cards) for place, route in enumerate(routes)),
-        taxi_claims=tuple((claims[place, TAXI, route.length],) for place, route in enumerate(routes)),
+        words=Words(
+            nothing=Pass(),
+            stop=Stop(),
+            draw=Draw(),
+            draw_tickets=DrawTickets(),
+            takes=tuple(Take(name) for name in CARDS),
+            claim_rows=tuple(_claim_row(place, route, claims, cards) for place, route in enumerate(routes)),
+            taxi_claims=tuple((claims[place, TAXI, route.length],) for place, route in enumerate(routes)),
+            keeps=_keeps(len(box["tickets"])),
+        ),
         payments={
             claim: Payment(
                 place,
@@ -162,7 +189,6 @@ def board_of(box_text: str) -> Board:
             )
             for (place, color, taxis), claim in claims.items()
         },
-        keeps=_keeps(len(box["tickets"])),
     )
 
 

@@ -29,7 +29,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Take,
     ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.board import GRAY, PLAYER_COUNTS, Board, Payment
+from referee.games.ticket_to_ride_new_york.board import GRAY, PLAYER_COUNTS, Board, Payment, Words
 from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, ROW
 from referee.games.ticket_to_ride_new_york.observation import Observation, observe
 from referee.games.ticket_to_ride_new_york.resampling import resample
@@ -59,8 +59,8 @@ DECISION_KINDS: Final = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
 
 _SEATS: Final = range(PLAYER_COUNTS[-1])
 _ASKED: Final = {kind: tuple((Decision(seat, kind),) for seat in _SEATS) for kind in DECISION_KINDS}
-_PASS, _STOP, _DRAW, _DRAW_TICKETS = Pass(), Stop(), Draw(), DrawTickets()
-_TAKES: Final = tuple(Take(name) for name in CARDS)
+_PASS, _STOP = Pass(), Stop()
+
 _CARD_STREAMS: Final = tuple(DrawStream("cards", epoch) for epoch in range(64))
 _TICKET_STREAM: Final = DrawStream("tickets", 0)
 # By seat and card, and by card:
@@ -85,22 +85,25 @@ class State(Position):
             return _ASKED[stage][self.turn_seat]
         return [_ASKED[stage][seat][0] for seat in self.asked()]
 
-    def legal_actions(self, seat: int) -> Sequence[Answer]:
+    def legal_actions(self, seat: Any) -> Sequence[Answer]:
         stage = self.stage
         if stage == STARTING_TICKETS:
-            return self._keep_actions(seat) if self.open_offers[seat] != NONE_OPEN else ()
+            return self._keep_actions(seat) if self._is_seat(seat) and self.open_offers[seat] != NONE_OPEN else ()
         if seat != self.turn_seat:
             return ()
         if self._legal is None:
-            if stage == TURN:
-                self._legal = self._turn_actions(seat)
-            elif stage == SECOND_CARD:
-                self._legal = self._second_card_actions()
-            elif stage == KEEP_TICKETS:
-                return self._keep_actions(seat)
-            else:
+            if stage not in DECISION_KINDS:
                 return ()
+            self._legal = self.legal_in(self.board.words, self.turn_seat)
         return self._legal
+
+    def legal_in(self, words: Words, seat: int) -> list[Any]:
+        """The legal list, a new one, of a seat that is asked."""
+        if self.stage == TURN:
+            return self._turn_actions(words, seat)
+        if self.stage == SECOND_CARD:
+            return self._second_card_actions(words)
+        return list(words.keeps[self._offered(seat)])
 
     def is_optional(self, seat: int, action: Answer) -> bool:
         """Where options allow to pass or to stop, everything else."""
@@ -108,29 +111,32 @@ class State(Position):
             return self.rules.always_pass and action != _PASS
         return self.stage == SECOND_CARD and not self.rules.second_required and action != _STOP
 
-    def _turn_actions(self, seat: int) -> list[Answer]:
+    def _turn_actions(self, words: Words, seat: int) -> list[Any]:
         rules, market = self.rules, self.market
-        answers: list[Answer] = [_PASS] if rules.always_pass else []
+        answers: list[Any] = [words.nothing] if rules.always_pass else []
         if self._cards_allowed():
             if market.deck_size or market.discard_size:
-                answers.append(_DRAW)
-            answers += [take for take, count in zip(_TAKES, market.row, strict=True) if count]
+                answers.append(words.draw)
+            answers += [take for take, count in zip(words.takes, market.row, strict=True) if count]
         if self._tickets_allowed():
-            answers.append(_DRAW_TICKETS)
+            answers.append(words.draw_tickets)
         if self._claims_allowed():
-            self._add_claims(seat, answers)
-        return answers or [_PASS]
+            self._add_claims(words, seat, answers)
+        return answers or [words.nothing]
 
-    def _second_card_actions(self) -> list[Answer]:
+    def _second_card_actions(self, words: Words) -> list[Any]:
         market = self.market
-        answers: list[Answer] = [] if self.rules.second_required else [_STOP]
+        answers: list[Any] = [] if self.rules.second_required else [words.stop]
         if market.deck_size or market.discard_size:
-            answers.append(_DRAW)
-        answers += [_TAKES[color] for color in range(COLORS) if market.row[color]]
+            answers.append(words.draw)
+        answers += [words.takes[color] for color in range(COLORS) if market.row[color]]
         return answers
 
     def _keep_actions(self, seat: int) -> Sequence[Answer]:
-        return self.board.keeps[tuple(sorted(self.tickets.offered(self.open_offers[seat])))]
+        return self.board.words.keeps[self._offered(seat)]
+
+    def _offered(self, seat: int) -> tuple[int, ...]:
+        return tuple(sorted(self.tickets.offered(self.open_offers[seat])))
 
     def _cards_allowed(self) -> bool:
         """E8, E9."""
@@ -363,9 +369,9 @@ class State(Position):
 
     # Claims
 
-    def _add_claims(self, seat: int, answers: list[Answer]) -> None:
+    def _add_claims(self, words: Words, seat: int, answers: list[Any]) -> None:
         """Append all claims of the seat, by route, colour and taxis, taxis alone last."""
-        rows, alone = self.board.claim_rows, self.board.taxi_claims
+        rows, alone = words.claim_rows, words.taxi_claims
         hand = self.hands[seat]
         wild = hand[TAXI]
         longest = min(self.taxis[seat], max(hand[:COLORS]) + wild)
@@ -425,7 +431,7 @@ class State(Position):
                 base[self.debts[at + 1] - 1] -= self.debts[at + 2]
         limits = [unseen] * COLORS
         for place in self.available[seat]:
-            length, color, _ = self.board.claim_rows[place]
+            length, color, _ = self.board.words.claim_rows[place]
             if length <= self.taxis[seat]:
                 for paying in range(COLORS) if color == GRAY else (color,):
                     limits[paying] = min(limits[paying], length - 1 - base[paying] - base[TAXI])
@@ -455,7 +461,7 @@ class State(Position):
             return Roll("first_player", 0, 0)
         raise IllegalAction(f"this is no chance node ({stage})")
 
-    def apply_chance(self, outcome: Outcome) -> list[Event]:
+    def apply_chance(self, outcome: Any) -> list[Event]:
         stage = self.stage
         events: list[Event] = []
         if stage in (REFILL, UNSEEN, HANDS):
@@ -474,7 +480,7 @@ class State(Position):
                 raise IllegalAction(f"{outcome!r} is not in the deck of tickets")
             self._unknown_ticket(ticket, events)
         elif stage == LOT:
-            if type(outcome) is not int or not 0 <= outcome < self.players or outcome in self.left:
+            if not self._is_seat(outcome) or outcome in self.left:
                 raise IllegalAction(f"{outcome!r} is no seat")
             self.first_seat = self.turn_seat = outcome
             events.append(Event(ev.FirstPlayer(outcome)))
@@ -534,13 +540,16 @@ class State(Position):
                 return
         self.stage = STARTING_TICKETS
 
+    def _is_seat(self, value: Any) -> bool:
+        return type(value) is int and 0 <= value < self.players
+
     # Leaving
 
-    def withdraw(self, seat: int) -> list[Event]:
+    def withdraw(self, seat: Any) -> list[Event]:
         """The seat is out for good. IllegalAction if it has left already or the match is over."""
         if self.stage == OVER:
             raise IllegalAction("the match is over")
-        if not 0 <= seat < self.players or seat in self.left:
+        if not self._is_seat(seat) or seat in self.left:
             raise IllegalAction(f"seat {seat} is not in play")
         self._legal = None
         events = [Event(ev.SeatLeft(seat))]

@@ -65,7 +65,7 @@ THEN_END: Final = "end"
 AFTER_ROW: Final = (THEN_TICKETS, THEN_SECOND, THEN_END)
 
 
-def check_players(players: int) -> None:
+def check_players(players: Any) -> None:
     """Raises PlayersError if the game is not for so many."""
     if players not in PLAYER_COUNTS:
         raise PlayersError(f"ticket_to_ride_new_york is for 2 to 4 players, not {players}")
@@ -120,10 +120,10 @@ class Position:
         "turn_seat",
     )
 
-    def __init__(self, players: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, players: Any, options: Mapping[str, Any]) -> None:
         """From full, resolved options. Raises PlayersError, OptionError, DataError."""
         check_players(players)
-        self.players = players
+        self.players: int = players
         text = box_text(options)
         self.options, self.rules = _own_options(tuple([options[option.name] for option in OPTIONS]), text)
         self.board = board_of(text)

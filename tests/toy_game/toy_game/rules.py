@@ -263,7 +263,8 @@ class ToyState:
     # Leaving and the end
 
     def withdraw(self, seat: int) -> list[Event]:
-        if self.phase == OVER or seat in self.left or not 0 <= seat < len(self.hands):
+        known = type(seat) is int and 0 <= seat < len(self.hands)
+        if self.phase == OVER or not known or seat in self.left:
             raise IllegalAction(f"seat {seat} cannot leave: it is not in the match any more")
         cards = list(self.hands[seat])
         if self.stashes[seat]:
