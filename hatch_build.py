@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,14 +53,15 @@ def is_asked() -> bool:
     return os.environ.get(ASKED, "") not in ("", "0")
 
 
-def compile_into(folder: Path) -> list[Path]:
-    """Compile the rules, and put the compiled files where their modules lie below `folder`. Returns these files.
+def compile_into(folder: Path, modules: Sequence[str] = MODULES, opt_level: str = "2") -> list[Path]:
+    """Compile modules, and put the compiled files where the modules lie below `folder`. Returns these files.
 
-    CalledProcessError if the compiler fails, after it has said why.
+    A lower `opt_level` compiles sooner, for tests. CalledProcessError if the compiler fails, after it has said why.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, str(Path(__file__).resolve()), "--compile", str(folder.resolve()), scratch]
+        command += [opt_level, *modules]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.stderr.write(done.stdout)
@@ -68,11 +69,11 @@ def compile_into(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.so"))
 
 
-def copy_with_compiled(folder: Path) -> None:
+def copy_with_compiled(folder: Path, modules: Sequence[str] = MODULES, opt_level: str = "2") -> None:
     """Copy `referee` and `crosstown_env` into a folder, with compiled rules, for PYTHONPATH to name."""
     for package in (ROOT / "referee", ROOT / ENVIRONMENTS):
         shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    compile_into(folder)
+    compile_into(folder, modules, opt_level)
 
 
 @contextmanager
@@ -86,14 +87,14 @@ def compiled_folder(known: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _compile(folder: str, scratch: str) -> None:
+def _compile(folder: str, scratch: str, opt_level: str, *modules: str) -> None:
     """Run the compiler, in a process of its own, because mypyc and setuptools change the process."""
     from mypyc.build import mypycify
     from setuptools import Distribution
 
     extensions = mypycify(
-        ["--config-file=pyproject.toml", f"--cache-dir={scratch}/mypy", *MODULES],
-        opt_level="2",
+        ["--config-file=pyproject.toml", f"--cache-dir={scratch}/mypy", *modules],
+        opt_level=opt_level,
         debug_level="0",
         multi_file=True,
         group_name=GROUP,
@@ -125,7 +126,7 @@ class CompiledRules(BuildHookInterface):  # type: ignore[type-arg]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "--compile":
+    if len(sys.argv) > 5 and sys.argv[1] == "--compile":
         _compile(*sys.argv[2:])
     elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):
         copy_with_compiled(Path(sys.argv[1]))

@@ -24,7 +24,8 @@ from referee.games.manhattan_traffiq.actions import (
     TraffiqAction,
     Truck,
 )
-from referee.games.manhattan_traffiq.board import Board, board_of
+from referee.games.manhattan_traffiq.board import EAST, NEEDS, NORTH, SOUTH, WEST, board_of
+from referee.games.manhattan_traffiq.city import City
 from referee.games.manhattan_traffiq.data import COLOURS
 from referee.games.manhattan_traffiq.observation import PHASES, CityMap, Observation, PlacedTile
 from referee.games.manhattan_traffiq.options import OPTIONS
@@ -40,99 +41,52 @@ DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 _END_TURN, _DRAW = 1, 2
 DRAW = DrawTile()
 _PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
-_COLOURS = {colour: 1 + place for place, colour in enumerate(COLOURS)}
+_NEEDS = [bytes(need // weight % 5 for weight in (NORTH, EAST, SOUTH, WEST)) for need in range(NEEDS)]
+"""Per need of a cell its sides as numbers, from north, clockwise."""
 _KEPT = 4096
 
 
 class Plan:
-    """What follows from the tiles of a map. It grows with the map. Cells and vertices are numbered as on the board."""
+    """What follows from the map of a city as it is now. Cells and vertices are numbered as on the board."""
 
     __slots__ = (
         "attaching",
-        "board",
         "cells",
-        "columns",
         "corners",
-        "map",
+        "head",
         "needs",
         "rides",
         "rides_of",
         "row",
-        "sides",
-        "spots",
+        "size",
+        "tiles",
         "vertices",
     )
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        self.map = CityMap(())
-        self.row = b""
-        self.sides: dict[int, bytes] = {}
-        """Per tile its sides as numbers, in any order."""
-        self.spots: list[int] = []
-        """Where the tiles lie, by slot."""
-        self.needs: dict[int, bytes] = {}
-        """Per free cell beside the map what a tile there must show."""
-        self.cells: list[int] = []
-        """The same cells by slot."""
+    def __init__(self, city: City) -> None:
+        self.tiles, self.size = city.tiles, len(city.tiles)
+        """The list of the city's tiles, which grows, and its length when this was made."""
+        self.cells = city.frontier[:]
+        """The free cells beside the map by slot."""
+        self.needs = [city.needs[cell] for cell in self.cells]
+        """What a tile there must show, as a need of the board."""
         self.corners: list[int] = []
         """The complete vertices by slot."""
         self.vertices: dict[int, int] = {}
         """Per complete vertex its slot."""
-        self.columns = [bytearray() for _ in range(9)]
-        """x, y and sides of the vertices, of the cells and of the tiles, without the empty slots."""
+        self.head = b""
+        """The columns of the vertices."""
+        self.row = b""
+        """All columns of the map."""
         self.attaching: dict[int, list[int]] = {}
         """By kind of tile the numbers of the actions that lay it."""
         self.rides: dict[int, list[int]] = {}
         """By piece the numbers of its rides, of the position whose dictionary of rides this is:"""
         self.rides_of: dict[int, Any] = {}
 
-    def lay(self, tile: PlacedTile) -> None:
-        """Add a tile to everything but `map`, `row` and `vertices`."""
-        width = self.board.width
-        spot = self.board.index(tile.x, tile.y)
-        colours = bytes([_COLOURS[side] for side in tile.face])
-        sides, needs, columns = self.sides, self.needs, self.columns
-        if spot in needs:
-            del needs[spot]
-            self._take_out(3, self.cells, spot)
-        sides[spot] = colours
-        self._put_in(6, self.spots, spot, colours)
-        for side, beside in enumerate((spot + width, spot + 1, spot - width, spot - 1)):
-            if beside not in sides:
-                facing = (side + 2) % SIDES
-                known = needs.get(beside)
-                need = known or bytes(SIDES)
-                need = needs[beside] = need[:facing] + colours[side : side + 1] + need[facing + 1 :]
-                if known is None:
-                    self._put_in(3, self.cells, beside, need)
-                else:
-                    at = SIDES * bisect_left(self.cells, beside)
-                    columns[5][at : at + SIDES] = need
-        for corner in (spot, spot + 1, spot + width, spot + width + 1):
-            northwest, southeast, southwest = corner - 1, corner - width, corner - width - 1
-            if corner in sides and northwest in sides and southeast in sides and southwest in sides:
-                meeting = bytes((sides[corner][3], sides[corner][2], sides[southeast][3], sides[northwest][2]))
-                self._put_in(0, self.corners, corner, meeting)
-
-    def _put_in(self, first: int, spots: list[int], spot: int, sides: bytes) -> None:
-        """Give the spot its slot among `spots`, and its numbers their places in three columns."""
-        columns = self.columns
-        at = bisect_left(spots, spot)
-        spots.insert(at, spot)
-        x, y = self.board.xy[spot]
-        columns[first].insert(at, x & 255)
-        columns[first + 1].insert(at, y & 255)
-        columns[first + 2][SIDES * at : SIDES * at] = sides
-
-    def _take_out(self, first: int, spots: list[int], spot: int) -> None:
-        """The opposite of `_put_in`."""
-        columns = self.columns
-        at = bisect_left(spots, spot)
-        del spots[at]
-        del columns[first][at]
-        del columns[first + 1][at]
-        del columns[first + 2][SIDES * at : SIDES * (at + 1)]
+    def shows(self, city: City) -> bool:
+        """Whether it is of this city, and no tile has been laid since."""
+        return self.tiles is city.tiles and self.size == len(self.tiles)
 
 
 def _added(before: tuple[PlacedTile, ...], tiles: tuple[PlacedTile, ...]) -> int:
@@ -208,9 +162,14 @@ class TraffiqArrays:
         """Per frontier slot the first number of an action there."""
         self._size = self.actions.size
         self._words = Words(_END_TURN, _DRAW, self._attaching, self._rides)
-        self._sizes = [part * slots for slots in (tiles, cells, tiles) for part in (1, 1, SIDES)]
+        self._xy = [bytes((x & 255, y & 255)) for x, y in board.xy]
+        self._sides = {face: bytes([1 + colour for colour in sides]) for face, sides in board.colours.items()}
+        """Per face its sides as numbers, from north, clockwise."""
+        self._observed = City(board, False)
+        """That of the last observed map."""
+        self._sizes = [tiles] + [part * slots for slots in (tiles, cells, tiles) for part in (1, 1, SIDES)]
         self._plans: dict[int, Plan] = {}
-        """The last plan by the identity of a state's city; 0: of observations."""
+        """The last plan by the identity of a city."""
         seats = {"size": players, "over": players}
         sides = "1 water, 2 park, 3 red, 4 beige"
         self.layout = Layout(
@@ -372,23 +331,23 @@ class TraffiqArrays:
 
     def numbers(self, state: State, seat: int) -> list[int]:
         if state.phase == "turn":
-            return state.turn_in(self._words)
+            return state.turn_in(self._words, (state, self._plan_of(state)))
         return self.ids(state, state.legal_actions(seat))
 
-    def _attaching(self, state: State, kind: int) -> list[int]:
-        plan = self._plan_of(state)
+    def _attaching(self, of: tuple[State, Plan], kind: int) -> list[int]:
+        plan = of[1]
         found = plan.attaching.get(kind)
         if found is None:
-            needs, faces_for = state.city.needs, self._face_numbers[kind]
+            faces_for = self._face_numbers[kind]
             found = plan.attaching[kind] = [
                 number + face
-                for number, cell in zip(self._slot_numbers, state.city.frontier, strict=False)
-                for face in faces_for[needs[cell]]
+                for number, need in zip(self._slot_numbers, plan.needs, strict=False)
+                for face in faces_for[need]
             ]
         return found
 
-    def _rides(self, state: State, piece: int) -> list[int]:
-        plan = self._plan_of(state)
+    def _rides(self, of: tuple[State, Plan], piece: int) -> list[int]:
+        state, plan = of
         if plan.rides_of is not state.rides:
             plan.rides, plan.rides_of = {}, state.rides
         found = plan.rides.get(piece)
@@ -498,31 +457,68 @@ class TraffiqArrays:
         return EndTurn() if kind == "end_turn" else Decline()
 
     def _plan_of(self, seen: Observation | State) -> Plan:
-        if isinstance(seen, Observation):
-            return self._plan(seen.map, 0)
-        return self._plan(seen.city.map, id(seen.city))
-
-    def _plan(self, city: CityMap, match: int) -> Plan:
-        """That of a map, grown from the last one of the match if this has all of its tiles but one."""
-        plan = self._plans.get(match)
-        if plan is not None and plan.map is city:
-            return plan
-        tiles: Sequence[PlacedTile] = city.tiles
-        at = -1 if plan is None else _added(plan.map.tiles, city.tiles)
-        if plan is not None and at >= 0:
-            tiles = tiles[at : at + 1]
-        else:
+        city = self._city_of(seen.map) if isinstance(seen, Observation) else seen.city
+        plan = self._plans.get(id(city))
+        if plan is None or not plan.shows(city):
             if len(self._plans) >= _KEPT:
                 self._plans.clear()
-            plan = self._plans[match] = Plan(self._board)
-        for tile in tiles:
-            plan.lay(tile)
-        plan.map = city
-        plan.attaching = {}
-        if len(plan.vertices) < len(plan.corners):
+            plan = self._plans[id(city)] = self._planned(city, plan)
+        return plan
+
+    def _city_of(self, seen: CityMap) -> City:
+        """The city of an observed map, grown from the last one if the map has all of its tiles and one more."""
+        city = self._observed
+        if city.map.tiles == seen.tiles:
+            return city
+        at = _added(city.map.tiles, seen.tiles)
+        new = seen.tiles[at : at + 1] if at >= 0 else seen.tiles
+        if at < 0:
+            city = self._observed = City(self._board, False)
+        for tile in new:
+            cell = self._board.index(tile.x, tile.y)
+            if cell not in city.faces:
+                city.lay(cell, tile.face)
+        return city
+
+    def _planned(self, city: City, before: Plan | None) -> Plan:
+        plan = Plan(city)
+        faces, sides = city.faces, self._sides
+        if before is not None and before.tiles is plan.tiles and len(before.vertices) == len(city.links):
+            plan.corners, plan.vertices, plan.head = before.corners, before.vertices, before.head
+        else:
+            plan.corners = sorted(city.links)
             plan.vertices = dict(zip(plan.corners, range(len(plan.corners)), strict=True))
-        columns = [bytearray(b"\1" * len(plan.corners)), *plan.columns]
-        plan.row = b"".join(
-            [column.ljust(size, b"\0") for column, size in zip(columns, (self._tiles, *self._sizes), strict=True)]
+            plan.head = self._filled(
+                (b"\1" * len(plan.corners), *self._places(plan.corners), self._meeting(city, plan.corners)), 0
+            )
+        tiles, cells = city.cells, plan.cells
+        plan.row = plan.head + self._filled(
+            (
+                *self._places(cells),
+                b"".join([_NEEDS[need] for need in plan.needs]),
+                *self._places(tiles),
+                b"".join([sides[faces[tile]] for tile in tiles]),
+            ),
+            4,
         )
         return plan
+
+    def _places(self, spots: list[int]) -> tuple[bytes, bytes]:
+        """The x and the y of cells or vertices."""
+        both = b"".join([self._xy[spot] for spot in spots])
+        return both[::2], both[1::2]
+
+    def _filled(self, columns: tuple[bytes, ...], first: int) -> bytes:
+        """Columns of the map with their empty slots; `first` is the number of the first one."""
+        sizes = self._sizes[first : first + len(columns)]
+        return b"".join([column.ljust(size, b"\0") for column, size in zip(columns, sizes, strict=True)])
+
+    def _meeting(self, city: City, corners: list[int]) -> bytes:
+        """Per vertex the sides that meet there."""
+        faces, sides, width = city.faces, self._sides, self._board.width
+        found = bytearray()
+        for corner in corners:
+            northeast = sides[faces[corner]]
+            southeast, northwest = sides[faces[corner - width]], sides[faces[corner - 1]]
+            found += bytes((northeast[3], northeast[2], southeast[3], northwest[2]))
+        return bytes(found)

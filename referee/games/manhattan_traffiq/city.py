@@ -27,10 +27,10 @@ class City:
     """
 
     __slots__ = (
-        "_cells",
         "_filled",
         "_map",
         "board",
+        "cells",
         "eastward",
         "faces",
         "frontier",
@@ -45,7 +45,7 @@ class City:
     def __init__(self, board: Board, half_streets: bool) -> None:
         self.board = board
         self.faces: dict[int, str] = {}
-        self._cells: list[int] = []  # ascending, beside `tiles`
+        self.cells: list[int] = []  # ascending, beside `tiles`
         self.tiles: list[PlacedTile] = []
         self._map: CityMap | None = None
         self.needs: dict[int, int] = {}
@@ -63,7 +63,7 @@ class City:
         twin = City.__new__(City)
         twin.board = self.board
         twin.faces = self.faces.copy()
-        twin._cells = self._cells.copy()
+        twin.cells = self.cells.copy()
         twin.tiles = self.tiles.copy()
         twin._map = self._map
         twin.needs = self.needs.copy()
@@ -80,8 +80,8 @@ class City:
     def lay(self, cell: int, face: str) -> list[int]:
         """Put a tile that fits on a cell; the vertices it completes, ascending."""
         faces, needs, width = self.faces, self.needs, self.board.width
-        at = bisect_left(self._cells, cell)
-        self._cells.insert(at, cell)
+        at = bisect_left(self.cells, cell)
+        self.cells.insert(at, cell)
         self.tiles.insert(at, self.board.placed(cell, face))
         self._map = None
         if needs.pop(cell, 0):

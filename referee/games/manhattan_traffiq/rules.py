@@ -61,9 +61,9 @@ class Words(NamedTuple):
     end_turn: Any
     draw: Any
     attaching: Callable[[Any, int], Sequence[Any]]
-    """Of a state, every way to lay a hand tile of one kind: by free cell, then face."""
+    """Every way to lay a hand tile of one kind: by free cell, then face."""
     rides: Callable[[Any, int], Sequence[Any]]
-    """Of a state, every ride with one piece: by where it stands, then where it goes."""
+    """Every ride with one piece: by where it stands, then where it goes."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)  # as of its base
@@ -82,7 +82,7 @@ class State(Position):
             return ()
         if self._legal is None:
             if self.phase == "turn":
-                self._legal = tuple(self.turn_in(_ACTIONS))
+                self._legal = tuple(self.turn_in(_ACTIONS, self))
             elif self.phase == "place":
                 self._legal = self._place_actions()
             else:
@@ -98,22 +98,22 @@ class State(Position):
             return self.rules.may_skip_placing and action != _DECLINE
         return action != _DECLINE
 
-    def turn_in(self, words: Words) -> list[Any]:
-        """The legal list, a new one, in phase 'turn'."""
+    def turn_in(self, words: Words, of: Any) -> list[Any]:
+        """The legal list, a new one, in phase 'turn'. `of` is what the functions among the words get."""
         following = FOLLOWING[self.used]
         actions: list[Any] = [words.end_turn] if self.rules.may_forfeit or self.final else []
         if self._may_draw(following):
             actions.append(words.draw)
         if "T" in following:
-            actions += words.rides(self, 2 * self.seat)
+            actions += words.rides(of, 2 * self.seat)
         if "L" in following:
-            actions += words.rides(self, 2 * self.seat + 1)
+            actions += words.rides(of, 2 * self.seat + 1)
         if "A" in following:
             last = -1
             for kind in self.hands[self.seat]:
                 if kind != last:
                     last = kind
-                    actions += words.attaching(self, kind)
+                    actions += words.attaching(of, kind)
         return actions or [words.end_turn]
 
     def _place_actions(self) -> tuple[TraffiqAction, ...]:
