@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from leaderboard.times import histogram
+from leaderboard.usage import usage_text
 from referee.games.registry import get_game
 from referee.record.format import Footer, Header, Line, RecordError, SeatStats
 from referee.record.journal import mismatch
@@ -23,7 +24,8 @@ class SeatRow:
 
     `times` is the histogram of the times of its moves (see `leaderboard.times`). `startup_us` is how long the process
     that was started for this match took until its Hello, 0 for one that had played before. `total_us`, `worst_us` and
-    `times` are of what was charged to the bot; `lag_us` and `worst_lag_us` of what was not.
+    `times` are of what was charged to the bot; `lag_us` and `worst_lag_us` of what was not. `usage` is what the bot
+    said it has used of a provider (see `leaderboard.usage`).
     """
 
     seat: int
@@ -42,6 +44,7 @@ class SeatRow:
     startup_us: int = 0
     lag_us: int = 0
     worst_lag_us: int = 0
+    usage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
     stats = footer.seat_stats or (SeatStats(),) * header.players
     points: tuple[int | None, ...] = footer.returns or none
     startups = footer.startup_us or (0,) * header.players
+    used = footer.usage or none
     seats = tuple(
         SeatRow(
             seat=seat,
@@ -160,6 +164,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
             startup_us=startups[seat],
             lag_us=times[seat].lag_us,
             worst_lag_us=times[seat].worst_lag_us,
+            usage=usage_text(used[seat]),
         )
         for seat, who in enumerate(header.seats)
     )

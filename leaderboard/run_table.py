@@ -20,7 +20,7 @@ from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
 
-COMPUTED_BY = 10
+COMPUTED_BY = 11
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -70,7 +70,15 @@ def run_table(
     known = entrants(run)
     fixed = run.rating_anchors if anchors is None else anchors
     mark = run.records.fingerprint(
-        COMPUTED_BY, list(MODELS), known, tuple(run.controls), run.schedule_id, pooled, faultless, sorted(fixed.items())
+        COMPUTED_BY,
+        list(MODELS),
+        known,
+        tuple(run.controls),
+        run.schedule_id,
+        pooled,
+        faultless,
+        sorted(fixed.items()),
+        sorted(run.provider_voids.items()),
     )
     try:
         text = read_snapshot(where, _NAME, mark) if where.exists() else None
@@ -129,7 +137,12 @@ def counted_rows(run: Run, rows: Sequence[MatchRow]) -> tuple[Counted, ScheduleV
     """The same of matches that were read already, and what the schedule says of them."""
     view = view_schedule(run, rows)
     counted = apply_controls(rows, run.controls, view.missed)
-    return replace(counted, anchors=run.rating_anchors), view
+    notes = {**(counted.notes or {})}
+    for entry_id, number in run.provider_voids.items():
+        attempts = "1 attempt was" if number == 1 else f"{number} attempts were"
+        said = f"{attempts} void because it got no answer from its provider"
+        notes[entry_id] = f"{notes[entry_id]}; {said}" if entry_id in notes else said
+    return replace(counted, notes=notes, anchors=run.rating_anchors), view
 
 
 def _sealed(name: str, mark: str, run: str, content: str) -> str:

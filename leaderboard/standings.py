@@ -15,6 +15,8 @@ from leaderboard.ratings.registry import MODELS
 from leaderboard.ratings.skill import Skill
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.results import is_mirror
+from leaderboard.usage import Spent, spent
+from leaderboard.usage import add as add_usage
 from referee.record.journal import ALL_APPROVED, Approvals
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
@@ -43,7 +45,8 @@ class Standing:
     that timed out in it. The lag beside them was not the bot's doing. All but the times is a function of the results
     alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
     still moved when the computation was given up. `more` has `mu` and `sigma` of each model that was added to
-    `leaderboard.ratings.registry`, by its name.
+    `leaderboard.ratings.registry`, by its name. `usage` are the sums of what the bot said it has used of a provider
+    (see `leaderboard.usage`); None for a bot that said nothing.
     """
 
     rank: int | None
@@ -77,6 +80,7 @@ class Standing:
     mirrors: int = 0
     group: int | None = None
     more: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    usage: Spent | None = None
 
     @property
     def rated(self) -> bool:
@@ -84,9 +88,11 @@ class Standing:
         return self.mu is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: numbers as they are, None where there is none, faults by reason."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"faults": dict(self.faults), "rated": self.rated}
+        """For JSON: numbers as they are, None where there is none, faults by reason; `usage` only of a bot that said
+        something."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "usage"}
+        used = {"usage": dict(self.usage)} if self.usage else {}
+        return fields | {"faults": dict(self.faults), "rated": self.rated} | used
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Standing":
@@ -117,6 +123,7 @@ class Tally:
     worst_us: int = 0
     lag_us: int = 0
     worst_lag_us: int = 0
+    usage: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +289,7 @@ def _table(
             who.setdefault(seat.entry_id, Entrant(seat.entry_id, seat.name, seat.version))
             done = tallies.setdefault(seat.entry_id, Tally())
             _count_times(done, seat)
+            add_usage(done.usage, seat.usage)
             if not mirror:
                 _count(done, match, seat)
             if seat.fault:
@@ -348,6 +356,7 @@ def make_table(
                     for name, found in ratings.others.items()
                     if name != "elo" and entry_id in found
                 },
+                usage=spent(done.usage),
             )
         )
     ranked = _ranked(table)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
     from sqlite_utils.db import Table
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 RATING_COLUMNS = (
     "game",
@@ -107,6 +107,7 @@ CREATE TABLE seats (
     startup_us INTEGER NOT NULL DEFAULT 0, -- until Hello, of a process that was started for this match; else 0
     lag_us INTEGER NOT NULL DEFAULT 0,  -- what was not charged; total_us, worst_us and times are what was
     worst_lag_us INTEGER NOT NULL DEFAULT 0, -- of one decision
+    usage TEXT NOT NULL DEFAULT '',     -- what the bot said it used of a provider: JSON of counts, or ''
     PRIMARY KEY (match_id, seat)
 ) WITHOUT ROWID;
 CREATE INDEX seats_entry ON seats (entry_id);
@@ -138,6 +139,7 @@ UPDATE matches SET file_mtime_ns = -1;
 UPDATE matches SET file_mtime_ns = -1, seal = ''
 WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'bank_exhausted'));
 """,
+    6: "ALTER TABLE seats ADD COLUMN usage TEXT NOT NULL DEFAULT '';",
 }
 """From each older version to the next one."""
 
@@ -385,8 +387,9 @@ def _match_values(row: MatchRow, sealer: Sealer) -> dict[str, Any]:
 
 
 def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes:
-    """The same for equal values: version 0 does not depend on which texts are one object."""
-    return marshal.dumps((tuple(values), tuple(map(tuple, seats))), 0)
+    """The same for equal values: version 0 does not depend on which texts are one object. An empty `usage`, the last
+    field of a seat, is left out: so the seals of version 6, which had none, hold."""
+    return marshal.dumps((tuple(values), tuple(tuple(seat if seat[-1] else seat[:-1]) for seat in seats)), 0)
 
 
 def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
@@ -406,7 +409,7 @@ def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | N
         seats: dict[str, list[tuple[Any, ...]]] = {}
         for of_match, seat, entry_id, *rest in connection.execute(
             "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
-            f" decisions, total_us, worst_us, cpu_us, times, startup_us, lag_us, worst_lag_us FROM seats {only}"
+            f" decisions, total_us, worst_us, cpu_us, times, startup_us, lag_us, worst_lag_us, usage FROM seats {only}"
             " ORDER BY match_id, seat",
             wanted,
         ):

@@ -16,6 +16,9 @@ _STANDING = (
     "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
     "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors", "mean_move_ms", "worst_move_ms", "note",
 )  # fmt: skip
+_USAGE = (
+    "requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable", "wait_s", "cost_dollars",
+)  # fmt: skip
 _MATCH = (
     "match_id",
     "place",
@@ -33,8 +36,13 @@ _MATCH = (
 
 
 def standings_csv(rows: Iterable[Standing]) -> Response:
-    """One line for each row of each table."""
-    return _csv(_STANDING, ([getattr(row, name) for name in _STANDING] for row in rows), "standings.csv")
+    """One line for each row of each table; with what bots used of a provider where some bot did."""
+    table = list(rows)
+    used = _USAGE if any(row.usage for row in table) else ()
+    lines = (
+        [*(getattr(row, name) for name in _STANDING), *((row.usage or {}).get(name) for name in used)] for row in table
+    )
+    return _csv((*_STANDING, *used), lines, "standings.csv")
 
 
 def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int], seating: Mapping[str, Pairing]) -> Response:

@@ -45,6 +45,10 @@ def new(
 
     folder, built = begin(name, lang, at)
     shown = shlex.quote(f"./{folder}" if str(folder).startswith("-") else str(folder))
+    if lang == "llm":
+        print_text(f"{folder} is a bot that plays any game by asking a language model.")
+        print_text("next: crosstown docs language_models")
+        return
     print_text(f"{folder} is a {lang} bot that plays any game by chance.")
     if built:
         print_text(f"next: crosstown bots build {shown}")

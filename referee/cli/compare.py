@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Out, Secret, Workers
+from referee.cli.arguments import OUT, AsJson, Env, Network, Out, Secret, Workers
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -95,6 +95,16 @@ def compare(
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME=SECONDS", help="Time limit, such as move_s=2. Can be repeated.")
     ] = None,
+    network: Network = False,
+    env: Env = None,
+    provider_errors: Annotated[
+        str,
+        typer.Option(
+            metavar="loss|void",
+            help="What a bot gets whose provider gives no answer: the loss of the match, or a void match, which is"
+            " played again, at most five times for one bot.",
+        ),
+    ] = "loss",
     workers: Workers = None,
     out: Out = OUT,
     new: Annotated[
@@ -117,6 +127,8 @@ def compare(
     --cap, a comparison without a verdict continues, too.
 
     If A and B are the same folder, the comparison shows what chance alone does: the bot is entered twice.
+
+    If bots ask language models, the output has the tokens, time and cost of each.
 
     Example: crosstown compare bots/new bots/old --games shibuya
     """
@@ -164,6 +176,8 @@ def compare(
                 f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}"
                 + ('\ntest = "sprt"' if sprt else ""),
                 _table("--clock", "clock", clock),
+                *_grants(network=network, env=env or []),
+                *([] if provider_errors == "loss" else [f"[faults]\nprovider_errors = {_text(provider_errors)}"]),
                 *_games(games or [], players, options, openings),
                 *(
                     f"[[bots]]\ncopy_of = {_text(names[0])}\nname = {_text(shown)}"
@@ -297,6 +311,12 @@ def _games(
                 raise UsageError("--option with several games", "compare at one game, or leave the options out")
             made.append(_table("--option", "games.options", options))
     return made
+
+
+def _grants(*, network: bool, env: Sequence[str]) -> list[str]:
+    """What all bots get of this machine."""
+    lines = [*(["network = true"] if network else []), *([f"env = {json.dumps(list(env))}"] if env else [])]
+    return ["[bot_defaults]", *lines] if lines else []
 
 
 def _table(flag: str, name: str, given: Sequence[str] | None) -> str:

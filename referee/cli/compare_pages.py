@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from leaderboard.sequential import Evidence, elo_of_score
+from leaderboard.usage import dollars, spent_words, together
 from referee.cli.output import fault_text, print_text
 from referee.cli.run_pages import Played
 from referee.record.journal import FailedStart
@@ -30,6 +31,7 @@ def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: 
             "version": entry.manifest.version,
             "entry_id": entry.id,
             "faults": dict(faults[entry.id]),
+            "usage": together(row.usage for row in played.table.rows if row.entry_id == entry.id),
         }
         for entry in tournament.entries[:2]
     ]
@@ -73,6 +75,10 @@ def print_outcome(found: dict[str, Any]) -> None:
     for side, name in (("a", a), ("b", b)):
         if found[side]["faults"]:
             print_text(f"faults of {name}: {fault_text(found[side]['faults'])}")
+    for side, name in (("a", a), ("b", b)):
+        if used := found[side].get("usage"):
+            each = dollars(used["cost_dollars"] / used["matches"])
+            print_text(f"language model of {name}: {spent_words(used)}; {each} a match")
     if found["score"] is not None:
         low, high = found["interval"]
         print_text(

@@ -10,6 +10,7 @@ from typing import Any
 from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.titles import game_title
+from leaderboard.usage import spent_in, spent_words
 from referee.cli.output import console, fold, print_json, print_table, print_text, table
 from referee.errors import UsageError
 from referee.games.api import Game, seat_name, text_board
@@ -133,6 +134,9 @@ class Match:
                 f" processor {stats.cpu_us / 1000:.1f} ms"
                 + (f", {plural(stats.dropped, 'message')} dropped" if stats.dropped else "")
             )
+        for seat, used in enumerate(footer.usage):
+            if used is not None:
+                lines.append(f"{self._name(seat)}: language model: {spent_words(spent_in(used))}")
         for fault in evidence_of(record):
             lines.append(f"fault of {self._name(fault.seat)}: {fault.said}")
             lines += [f"  {fault.cause}"] if fault.cause else []

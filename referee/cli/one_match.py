@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from leaderboard.usage import spent_in, spent_words
 from leaderboard.web.host import HUMAN
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell, tell_unseen
@@ -36,6 +37,7 @@ from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
+from referee.record.format import Usage
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
 from referee.record.times import SHOWN_LAG_US, late_us
@@ -98,10 +100,16 @@ def outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
                 **asdict(result.seat_stats[number]),
                 "startup_us": result.startup_us[number] if result.startup_us else 0,
                 "fault": _fault(result.faults[number]),
+                "usage": asdict(used) if (used := _used(result, number)) else None,
             }
             for number, seat in enumerate(spec.seats)
         ],
     }
+
+
+def _used(result: MatchResult, seat: int) -> Usage | None:
+    """What the bot said it has used of a provider."""
+    return result.usage[seat] if result.usage else None
 
 
 def _fault(fault: Fault | None) -> dict[str, str] | None:
@@ -251,6 +259,8 @@ def conclude(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
             f"{mean_ms:.1f} ms each, worst {worst_us / 1000:.1f} ms{lag}{_started(result, seat)}"
         )
+        if used := _used(result, seat):
+            print_text(f"   language model: {spent_words(spent_in(used))}")
     for seat, startup_us in enumerate(result.startup_us):
         if warning := slow_start(spec.seats[seat].name, startup_us, spec.limits_of(seat).startup_s):
             print_text(f"warning: {one_line(warning)}")

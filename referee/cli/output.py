@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from leaderboard.standings import Standing
+    from leaderboard.usage import Spent
 
 PIPE_WIDTH = 4000
 """Columns where nobody looks on: no name is ever cut or folded there."""
@@ -205,7 +206,8 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
     headings += [(name, "right") for name in more]
     mirrors = any(row.mirrors for row in rows)
     counts = ("played", "won", "drawn", "lost", *(("mirrors",) if mirrors else ()), "mean ms", "worst ms", "lag ms")
-    made = table([*headings, *[(name, "right") for name in counts], ("faults", "left")], plain=plain)
+    used = USAGE_HEADINGS if any(row.usage for row in rows) else ()
+    made = table([*headings, *[(name, "right") for name in (*counts, *used)], ("faults", "left")], plain=plain)
     for row in rows:
         if row.mu is None or row.sigma is None or row.conservative is None:
             cells = ["unrated", "-", "-"]
@@ -233,9 +235,29 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
             _milliseconds(row.mean_move_ms),
             _milliseconds(row.worst_move_ms),
             _milliseconds(row.worst_lag_ms),
+            *(_usage_cells(row.usage) if used else ()),
             Text(fault_text(row.faults)),
         )
     return made
+
+
+USAGE_HEADINGS = ("requests", "failed", "prompt tok", "reply tok", "wait s", "cost")
+"""Columns of tables in which some bot asks a provider."""
+
+
+def _usage_cells(used: "Spent | None") -> list[str]:
+    from leaderboard.usage import dollars, failed_requests
+
+    if used is None:
+        return ["-"] * len(USAGE_HEADINGS)
+    return [
+        f"{used['requests']:.0f}",
+        str(failed_requests(used)),
+        f"{used['prompt_tokens']:.0f}",
+        f"{used['reply_tokens']:.0f}",
+        f"{used['wait_s']:.1f}",
+        dollars(used["cost_dollars"]),
+    ]
 
 
 def _milliseconds(value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 from referee.cli.arguments import OUT, Out
 
 if TYPE_CHECKING:
+    from leaderboard.standings import Standing
     from referee.run.participants import Participant
 
 COLUMNS = (
@@ -47,6 +48,17 @@ COLUMNS = (
     "mirrors",
     "more",
 )
+
+USAGE_COLUMNS = (
+    "requests",
+    "prompt_tokens",
+    "reply_tokens",
+    "provider_errors",
+    "unreadable",
+    "wait_s",
+    "cost_dollars",
+)
+"""What bots have used of a provider."""
 
 
 def standings(
@@ -180,7 +192,7 @@ def standings(
                 print(said, file=sys.stderr)
         own = made.format_table
         added = tuple(csv_columns(own, ""))
-        print_csv([flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
+        print_csv([flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*columns_of(rows), *added))
     else:
         most = "at most " if extent.least != extent.most else ""
         state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
@@ -229,4 +241,11 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the table for CSV."""
     faults = ";".join(f"{reason}={number}" for reason, number in row["faults"].items())
     more = ";".join(f"{name}={rating['mu']}+-{rating['sigma']}" for name, rating in row["more"].items())
-    return row | {"faults": faults, "more": more}
+    used = row.get("usage", {})
+    row = {name: value for name, value in row.items() if name != "usage"}
+    return row | {"faults": faults, "more": more} | {name: used[name] for name in USAGE_COLUMNS if used}
+
+
+def columns_of(rows: Iterable["Standing"]) -> tuple[str, ...]:
+    """Those of a table as CSV: of a provider only where some bot has used one."""
+    return (*COLUMNS, *USAGE_COLUMNS) if any(row.usage for row in rows) else COLUMNS

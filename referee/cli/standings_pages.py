@@ -9,7 +9,7 @@ from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
 from leaderboard.statistics import Score, Statistics, Versus, statistics
 from referee.cli.output import console, print_csv, print_json, print_standings, print_table, print_text, table
-from referee.cli.standings import COLUMNS, flat
+from referee.cli.standings import columns_of, flat
 from referee.run.run import Run
 from referee.texts import one_line, plural
 
@@ -70,7 +70,7 @@ def print_joint(
         columns = ["rank", "name", "version", "entry_id", "total", "error", *(_mu_of(pool) for pool in pools)]
         print_csv([_combined_cells(row, pools) for row in combined(rows)], columns)
     elif as_csv:
-        print_csv([flat(row.to_dict()) for row in rows], COLUMNS)
+        print_csv([flat(row.to_dict()) for row in rows], columns_of(rows))
     elif in_one:
         _print_combined(rows)
         print_text(" ".join(part for part in (_COMBINED, said, joint.counted.caption(), apart(rows)) if part))

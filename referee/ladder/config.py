@@ -334,7 +334,7 @@ def _read(file: TomlFile) -> LadderConfig:
         storage=_storage(file),
         accounts=_accounts(file),
         limits=limits,
-        faults=read_faults(file),
+        faults=_faults(file),
         breaker=read_breaker(file),
         sandbox=read_sandbox(file),
         remote=remote,
@@ -524,6 +524,19 @@ def _storage(file: TomlFile) -> StorageConfig:
         file.integer(here, "owner_mib", minimum=1, maximum=_MOST, default=usual.owner_mib, example="owner_mib = 2048"),
         _number(file, (here, "pack_after_days"), 0, 36500, usual.pack_after_days),
     )
+
+
+def _faults(file: TomlFile) -> Faults:
+    """As in a tournament, but no bot of a stranger gets a match void by what only it knows. ConfigError."""
+    faults = read_faults(file)
+    if faults.provider_errors != "loss":
+        file.fail(
+            ("faults", "provider_errors"),
+            "'faults.provider_errors' must be loss in a ladder: only the bot knows whether its provider failed, and a"
+            " bot that is about to lose could play the match again",
+            "leave provider_errors out",
+        )
+    return faults
 
 
 def _accounts(file: TomlFile) -> AccountsConfig:

@@ -35,6 +35,7 @@ from referee.record.journal import (
     approvals_of,
     control_fields,
     departures,
+    provider_voids,
     unapproved_among,
 )
 from referee.record.store import Packing
@@ -267,6 +268,7 @@ class Division:
             lambda: Extent(0, 0),  # what was decided so far is counted instead
             attempts,
             memory_voids(text.events),
+            provider_voids(text.events),
             self._keeper,
         )
 
@@ -737,7 +739,7 @@ def describe(config: LadderConfig, division: DivisionConfig) -> dict[str, Any]:
         "seed": config.matchmaking.seed,
         "blocks": 1,
         "limits": division.limits.in_force(),
-        "faults": asdict(config.faults),
+        "faults": config.faults.fields(),
         "ponder": config.ponder,
         **({"fresh": True} if config.fresh else {}),
         "breaker": asdict(config.breaker),

@@ -4,7 +4,7 @@ import base64
 import os
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,10 +13,11 @@ from referee.match.effort import Effort
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
 from referee.match.time_control import Allowance, Budget, Handle, TimeSource
+from referee.record.format import Usage
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Limits
 from referee.wire import BotMessage, Received
-from referee.wire.encode import ClockMessage, shown_index
+from referee.wire.encode import ClockMessage, UsageMessage, shown_index
 
 CORES = len(os.sched_getaffinity(0))
 """Of this process: where it is bound to some, the bots that it starts are as well."""
@@ -195,6 +196,7 @@ GOES_ON_AFTER = frozenset(
         EndReason.OVERSIZED_MESSAGE,
         EndReason.MOVE_TIMEOUT,
         EndReason.BANK_EXHAUSTED,
+        EndReason.PROVIDER_ERROR,
     }
 )
 """Faults after which there is still a bot to ask: those a strike can pay for."""
@@ -240,6 +242,7 @@ class SeatPlay:
         "taken",
         "told",
         "total_us",
+        "usage",
         "wants",
         "worst_charged_us",
         "worst_us",
@@ -281,6 +284,8 @@ class SeatPlay:
         self.dropped_bytes = 0
         """Of the messages that answered nothing asked."""
         self.cpu_from_ns: int | None = None
+        self.usage: Usage | None = None
+        """What the bot has said it used of a provider in this match."""
 
     def on_message(self, received: Received) -> None:
         self.judge.take_message(self, received)
@@ -299,6 +304,19 @@ class SeatPlay:
         cpu_ns = self.bot.cpu_ns()
         if cpu_ns is not None and self.cpu_from_ns is not None:
             self.off_turn_cpu_us = max(0, (cpu_ns - self.cpu_from_ns) // 1000 - self.cpu_us)
+
+    def add_usage(self, said: UsageMessage) -> None:
+        """The bot has used more of its provider."""
+        more = Usage(
+            said.requests,
+            said.prompt_tokens,
+            said.reply_tokens,
+            said.provider_errors,
+            said.unreadable,
+            said.wait_us,
+            said.cost_nanos,
+        )
+        self.usage = (self.usage or Usage()).plus(more)
 
     @property
     def is_out(self) -> bool:
@@ -371,6 +389,14 @@ class Refusal:
     reason: EndReason
     detail: str
 
+    def of_provider(self, *, charged: bool) -> "Refusal":
+        """The same where errors of providers make a match void, unless the seat is `charged` with its own."""
+        if self.reason is not EndReason.PROVIDER_ERROR:
+            return self
+        if charged:
+            return replace(self, detail=f"{self.detail}; no more attempts are void for that, so it counts as its fault")
+        return replace(self, reason=EndReason.PROVIDER_ERROR_VOID)
+
 
 def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
     """The action that a Move chooses among `question.legal`, or a Refusal."""
@@ -381,6 +407,9 @@ def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
             return legal[move.index]
         detail = f"index {shown_index(move.index)} in decision {number}: expected 0 to {len(legal) - 1}"
         return Refusal(EndReason.ILLEGAL_ACTION, detail)
+    if choice == "provider_error":
+        said = " ".join(move.provider_error[:_SHOWN].split())
+        return Refusal(EndReason.PROVIDER_ERROR, f"no answer from its provider in decision {number}: {said}")
     if choice is None:
         detail = f"the move of decision {number} has neither an index nor an action"
         return Refusal(EndReason.MALFORMED_MESSAGE, detail)

@@ -19,13 +19,13 @@ from referee.match.seat_controller import SeatController
 from referee.match.time_control import TimeSource
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.adjudication import Scores
-from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
+from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Usage
 from referee.record.ranking import FORFEIT, Leavings, default_action, final_ranking, is_decided, teams_left
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.wire import encode
 
-_VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)
+_VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT, EndReason.PROVIDER_ERROR_VOID)
 
 
 def bot_seed(match_seed: str, seat: int) -> int:
@@ -76,6 +76,11 @@ class Match:
             )
             for seat in self._controller.seats
         )
+
+    @property
+    def usage(self) -> tuple[Usage | None, ...]:
+        """Per seat what the bot said it has used of a provider; None for one that said nothing."""
+        return tuple(seat.usage for seat in self._controller.seats)
 
     async def run(self) -> Outcome:
         """From MatchStart to MatchEnd; the record has all lines but the footer.

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from referee.record import SeatStats
+from referee.record import SeatStats, Usage
+from referee.record.format import parse_usage
 from referee.record.reasons import EndReason, Status, status_of
 
 __all__ = ["Fault", "MatchResult", "SeatStats"]
@@ -50,6 +51,7 @@ class MatchResult:
     `startup_us`: per seat, how long the process that was started for this match took until its Hello; 0 for a process
     that had played before and for a remote bot; empty if none was started.
     `memory_of`: the seat whose process the kernel took because the machine had no memory left; the match is void.
+    `usage`: per seat what the bot said it has used of a provider; empty if none said anything.
     `record`: the closed record, compressed, of a match that was played on another machine; the runner writes it. None
     if it lies in the run folder already.
     """
@@ -67,6 +69,7 @@ class MatchResult:
     state_hash: str
     startup_us: tuple[int, ...] = ()
     memory_of: int | None = None
+    usage: tuple[Usage | None, ...] = ()
     record: bytes | None = field(default=None, repr=False)
 
     def to_json(self) -> str:
@@ -105,6 +108,7 @@ class MatchResult:
                 ),
                 "seat_stats": tuple(SeatStats(**stats) for stats in values["seat_stats"]),
                 "startup_us": tuple(values.get("startup_us", ())),
+                "usage": tuple(None if used is None else parse_usage(used) for used in values.get("usage", ())),
             }
         )
 

@@ -92,6 +92,8 @@ class SeatController:
         self._over = False
         self._ponder = spec.ponder
         self._charged_for_memory = spec.charged_for_memory
+        self._provider_errors = spec.faults.provider_errors
+        self._charged_for_provider = spec.charged_for_provider
         self._forfeits = spec.forfeits
         self.capped = False
         """Whether the match has taken its time."""
@@ -323,12 +325,16 @@ class SeatController:
         if question is None or not question.open or move.decision != question.number or move.match != self._id:
             self._stray(seat, message, received.raw)
             return
+        if move.HasField("usage"):
+            seat.add_usage(move.usage)
         self._measure(seat, question, received.at_ns)
         if question.charged_ns > question.limit_ns:
             self._time_out(seat, question, answered=True)
             return
         action = read_choice(message, question, self._game)
         if isinstance(action, Refusal):
+            if self._provider_errors == "void":
+                action = action.of_provider(charged=seat.number in self._charged_for_provider)
             self._blame(seat, action.reason, action.detail, message_evidence(received.raw), measured=True)
             return
         question.action = action

@@ -5,7 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -28,7 +28,7 @@ from referee.process.entry import Entry
 from referee.process.limits import holders
 from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
-from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
+from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader, Usage
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
 from referee.schedule.spec import IDLE_PROCESSES, MOST_MESSAGE_BYTES, Faults, MatchSpec
@@ -295,7 +295,7 @@ class Table:
         finally:
             del self._playing[spec.match_id]
             if match is not None:
-                played.faults, played.seat_stats = match.faults, match.seat_stats
+                played.faults, played.seat_stats, played.usage = match.faults, match.seat_stats, match.usage
             for bot, fault in zip(bots, played.faults, strict=True):
                 if bot is not None:
                     self._pool.release(bot, reusable=reusable and fault is None)
@@ -348,6 +348,7 @@ class _Played:
     faults: tuple[Fault | None, ...] = ()
     seat_stats: tuple[SeatStats, ...] = ()
     startup_us: tuple[int, ...] = ()
+    usage: tuple[Usage | None, ...] = ()
 
 
 def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | RemoteBotSeat]]", spec: MatchSpec) -> dict[int, Fault]:
@@ -386,7 +387,7 @@ def _crosstown_version() -> str:
 
 def _policy(spec: MatchSpec) -> dict[str, str | int | bool]:
     """What was agreed on besides limits, without what is the default."""
-    policy: dict[str, str | int | bool] = {} if spec.faults == Faults() else dict(asdict(spec.faults))
+    policy: dict[str, str | int | bool] = {} if spec.faults == Faults() else dict(spec.faults.fields())
     policy.update(spec.adjudication.policy())
     return policy if spec.ponder else {**policy, "ponder": False}
 
@@ -407,6 +408,7 @@ def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:
         wall_s=(time.monotonic_ns() - began_ns) / 1e9,
         state_hash=outcome.state_hash,
         startup_us=played.startup_us if any(played.startup_us) else (),
+        usage=played.usage if any(played.usage) else (),
         memory_of=outcome.memory_of,
     )
 
@@ -429,4 +431,5 @@ def _footer(spec: MatchSpec, result: MatchResult, trouble: str) -> Footer:
         wall_us=int(result.wall_s * 1e6),
         trouble=trouble,
         startup_us=result.startup_us,
+        usage=result.usage,
     )

@@ -17,6 +17,7 @@ from referee.record.format import (
     SeatHeader,
     SeatStats,
     Strike,
+    Usage,
 )
 from referee.record.reader import Problem, Record, RecordFollower, read_record
 from referee.record.verify import Verdict, verify, verify_record
@@ -39,6 +40,7 @@ __all__ = [
     "SeatHeader",
     "SeatStats",
     "Strike",
+    "Usage",
     "Verdict",
     "close_record",
     "keep_record",

@@ -195,6 +195,31 @@ class SeatStats:
     worst_charged_us: int | None = None
 
 
+MOST_USED = 10**13
+"""Of each count of `Usage` in one match, so that the sums over 900,000 matches fit 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a bot says it has used of a service such as the provider of a language model. It decides nothing.
+
+    `provider_errors` are requests without a usable reply, `unreadable` replies of another form than the bot asked for,
+    `wait_us` is the time between requests and replies, `cost_nanos` are billionths of a dollar.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    provider_errors: int = 0
+    unreadable: int = 0
+    wait_us: int = 0
+    cost_nanos: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together; no count above `MOST_USED`."""
+        return Usage(*[min(mine + its, MOST_USED) for mine, its in zip(astuple(self), astuple(other), strict=True)])
+
+
 @dataclass(frozen=True, slots=True)
 class Footer:
     """How it ended. `ranking`, `returns` and `state_hash` are empty where the match does not count.
@@ -217,6 +242,9 @@ class Footer:
     startup_us: tuple[int, ...] = ()
     """Per seat, how long the process that was started for this match took until its Hello; 0 for one that had played
     before and for a remote bot. Empty if none was started, and in records of older versions."""
+    usage: tuple[Usage | None, ...] = ()
+    """Per seat what the bot said it has used; None for one that said nothing. Empty if none did, and in records of
+    older versions."""
 
 
 _OPTIONAL_OF_SEAT = ("clock", "sandbox", "build", "held", "outside", "runtime")
@@ -270,9 +298,15 @@ def footer_body(footer: Footer) -> str:
     fields = {name: value for name, value in asdict(footer).items() if name in _ALWAYS or value not in ("", (), 0)}
     if not any(footer.faults):
         fields.pop("faults", None)
+    if footer.usage:
+        fields["usage"] = [None if used is None else _counted(used) for used in footer.usage]
     if footer.seat_stats:
         fields["seat_stats"] = [[value for value in astuple(stats) if value is not None] for stats in footer.seat_stats]
     return dumps([FOOTER, fields])[:-1]
+
+
+def _counted(used: Usage) -> dict[str, int]:
+    return {name: value for name, value in asdict(used).items() if value}
 
 
 def chance_body(outcome: int | str) -> str:
@@ -400,7 +434,16 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
         wall_us=_int(fields.get("wall_us", 0)),
         trouble=_str(fields.get("trouble", "")),
         startup_us=tuple(_int(value) for value in _list(fields.get("startup_us", []))),
+        usage=tuple(None if used is None else parse_usage(used) for used in _list(fields.get("usage", []))),
     )
+
+
+def parse_usage(value: Any) -> Usage:
+    """Counts by name; names that this version does not know are left out. TypeError for what is no count."""
+    counts = {name: _int(count) for name, count in _dict(value).items() if name in Usage.__dataclass_fields__}
+    if wrong := [name for name, count in counts.items() if not 0 <= count <= MOST_USED]:
+        raise TypeError(f"expected a count from 0 to {MOST_USED} for {wrong[0]}")
+    return Usage(**counts)
 
 
 def _numbers(value: Any) -> dict[str, float]:

@@ -38,6 +38,7 @@ A match that is annulled or played again by its organiser does not count from th
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -449,6 +450,13 @@ class FailedStart:
     def output_lines(self) -> list[str]:
         """The last lines that the bot printed, indented."""
         return [f"    {line}" for line in self.last_output.splitlines()]
+
+
+def provider_voids(events: Iterable[JournalLine]) -> Counter[str]:
+    """Per entry, how many attempts at matches were void because it got no answer from its provider."""
+    return Counter(
+        entry_id for line in events if line.kind == "void" for entry_id in line.fields.get("provider_of", ())
+    )
 
 
 def failed_starts(events: Iterable[JournalLine], names: Mapping[str, str]) -> dict[str, FailedStart]:

@@ -36,6 +36,8 @@ _FAULTS: Mapping[str, str] = {
     EndReason.CRASHED: "crashed",
     EndReason.OUT_OF_MEMORY: "ran out of memory",
     EndReason.DISCONNECTED: "lost its connection",
+    EndReason.PROVIDER_ERROR: "got no answer from its provider",
+    EndReason.PROVIDER_ERROR_VOID: "got no answer from its provider",
     EndReason.START_FAILED: "did not start",
     EndReason.SUSPECT_TIMEOUT: "ran out of time while the machine was too busy to blame it",
 }
@@ -43,6 +45,7 @@ _ENDS: Mapping[str, str] = {
     EndReason.CANCELLED: "the match was cancelled",
     EndReason.PLATFORM_FAULT: "the referee failed, which is no bot's fault; the match does not count",
     EndReason.SUSPECT_TIMEOUT: "an answer came late while the machine was too busy: the match does not count",
+    EndReason.PROVIDER_ERROR_VOID: "a bot got no answer from its provider: the match does not count",
     EndReason.START_FAILED: "a bot did not start: the match does not count",
     EndReason.EVERYONE_FAULTED: "every bot had a fault",
 }

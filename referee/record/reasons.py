@@ -22,10 +22,12 @@ class EndReason(StrEnum):
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out_of_memory"
     DISCONNECTED = "disconnected"
+    PROVIDER_ERROR = "provider_error"
     EVERYONE_FAULTED = "everyone_faulted"
     # Void: the match says nothing about who plays better.
     START_FAILED = "start_failed"
     SUSPECT_TIMEOUT = "suspect_timeout"
+    PROVIDER_ERROR_VOID = "provider_error_void"
     PLATFORM_FAULT = "platform_fault"
     # Nobody's.
     CANCELLED = "cancelled"
@@ -43,11 +45,19 @@ OWN_FAULTS = frozenset(
         EndReason.CRASHED,
         EndReason.OUT_OF_MEMORY,
         EndReason.DISCONNECTED,
+        EndReason.PROVIDER_ERROR,
     }
 )
 """What one seat did wrong; the match is rated."""
 
-_VOID = frozenset({EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT, EndReason.PLATFORM_FAULT})
+_VOID = frozenset(
+    {
+        EndReason.START_FAILED,
+        EndReason.SUSPECT_TIMEOUT,
+        EndReason.PROVIDER_ERROR_VOID,
+        EndReason.PLATFORM_FAULT,
+    }
+)
 
 
 def status_of(reason: EndReason) -> Status:

@@ -7,7 +7,8 @@ Each line is `[kind, time, {...}, chain]`:
     held       no match is begun from here on, by whose order; unheld: matches begin again
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots,
                last_output: per entry the last lines that a bot printed which did not start; memory_of: the entry
-               whose process the kernel took because the machine had no memory left; flood: [seat, why] of a bot
+               whose process the kernel took because the machine had no memory left; provider_of: the entries that got
+               no answer from their provider; flood: [seat, why] of a bot
                that kept the worker busy until it died, for which it loses the next attempt
     lost       a match whose machine was lost, or could not play: match, place, machine, detail. No attempt: it is
                played again elsewhere

@@ -19,6 +19,7 @@ from referee.record.journal import (
     controls_of,
     failed_starts,
     parse_control,
+    provider_voids,
 )
 from referee.record.reader import Record
 from referee.record.store import RecordStore, counts_in, match_id_of
@@ -216,6 +217,11 @@ class Run:
     def failed_starts(self) -> dict[str, FailedStart]:
         """The bots that did not start at least once, by entry id."""
         return failed_starts(self.journal.events, {bot.entry_id: bot.name for bot in self.participants})
+
+    @property
+    def provider_voids(self) -> dict[str, int]:
+        """By entry id, how many attempts at matches were void because the bot got no answer from its provider."""
+        return dict(provider_voids(self.journal.events))
 
     @property
     def startup_limits_s(self) -> dict[str, float]:

@@ -22,6 +22,8 @@ class SpecError(ExpectedError, ValueError):
 
 Policy: TypeAlias = Literal["forfeit", "default", "random"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
+ProviderErrors: TypeAlias = Literal["loss", "void"]
+PROVIDER_ERRORS: tuple[ProviderErrors, ...] = get_args(ProviderErrors)
 CLOCK_KEYS = (
     "startup_s",
     "ready_s",
@@ -86,16 +88,29 @@ class Faults:
     - `default`, `random`: the referee plays the seat to the end, with the game's default action or any legal one.
 
     A choice that the referee makes is the default action, but for `random`. Who resigns always leaves.
+
+    `provider_errors`: whether a bot that got no answer from its provider has made a fault (`loss`), or the match is
+    `void` and played again, as far as `Match` and the runner allow it.
     """
 
     policy: Policy = "forfeit"
     strikes: int = 0
+    provider_errors: ProviderErrors = "loss"
 
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
             raise SpecError(f"fault policy must be one of {', '.join(POLICIES)}, not {self.policy!r}")
         if type(self.strikes) is not int or not 0 <= self.strikes < 2**31:
             raise SpecError(f"strikes must be a whole number, at least 0, not {self.strikes!r}")
+        if self.provider_errors not in PROVIDER_ERRORS:
+            raise SpecError(
+                f"provider_errors must be one of {', '.join(PROVIDER_ERRORS)}, not {self.provider_errors!r}"
+            )
+
+    def fields(self) -> dict[str, str | int]:
+        """By name; `provider_errors` only where it differs from the default, as in files of older versions."""
+        values: dict[str, str | int] = {"policy": self.policy, "strikes": self.strikes}
+        return values if self.provider_errors == "loss" else {**values, "provider_errors": self.provider_errors}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +233,9 @@ class MatchSpec:
 
     `ponder` false: no bot runs while it is not asked anything. `charged_for_memory`: seats whose bots lose if the
     kernel takes them because the machine has no memory left; `forfeits`: seats that lose at once, each with a sentence
-    why, since the bot ended an earlier attempt at this match. The runner sets both; they are no part of the schedule.
+    why, since the bot ended an earlier attempt at this match; `charged_for_provider`: seats that have made a fault if
+    they get no answer from their provider, whatever `faults` say. The runner sets them; they are no part of the
+    schedule.
     """
 
     match_id: str
@@ -238,6 +255,7 @@ class MatchSpec:
     stage: str = ""
     charged_for_memory: tuple[int, ...] = ()
     forfeits: tuple[tuple[int, str], ...] = ()
+    charged_for_provider: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if _MATCH_ID.fullmatch(self.match_id) is None:
@@ -273,9 +291,10 @@ class MatchSpec:
     def to_json(self) -> str:
         """One line of JSON, the same for equal specifications."""
         values = asdict(self)
+        values["faults"] = self.faults.fields()
         if self.adjudication == Adjudication():
             del values["adjudication"]
-        for name in ("round", "table", "stage"):
+        for name in ("round", "table", "stage", "charged_for_provider"):
             if not values[name]:
                 del values[name]
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
@@ -293,6 +312,7 @@ class MatchSpec:
                     "seats": tuple(SeatSpec(**seat) for seat in values["seats"]),
                     "limits": Limits(**values["limits"]),
                     "charged_for_memory": tuple(values.get("charged_for_memory", ())),
+                    "charged_for_provider": tuple(values.get("charged_for_provider", ())),
                     "forfeits": tuple((seat, why) for seat, why in values.get("forfeits", ())),
                     "faults": Faults(**values.get("faults", {})),
                     "adjudication": Adjudication(**values.get("adjudication", {})),

@@ -43,7 +43,7 @@ def describe(tournament: Tournament) -> dict[str, Any]:
         "seed": config.seed,
         "blocks": config.blocks,
         "limits": config.limits.in_force(),
-        "faults": asdict(config.faults),
+        "faults": config.faults.fields(),
         **({} if config.adjudication == Adjudication() else {"adjudication": asdict(config.adjudication)}),
         "ponder": config.ponder,
         **({"fresh": True} if config.fresh else {}),

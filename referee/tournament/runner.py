@@ -31,13 +31,18 @@ from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.run.luck import SecretKeeper
 from referee.run.orders import LOOK_S
 from referee.schedule.formats.api import Extent
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.executor import MatchLost, MatchPlayer
 from referee.tournament.pace import Pace
 from referee.tournament.progress import GivenUp, Reached, RunProgress, Summary
 from referee.tournament.steering import Steering
+
+FREE_PROVIDER_VOIDS = 5
+"""So many matches of one bot in one run are void because it got no answer from its provider, where the tournament file
+allows that. From then on it loses: only the bot knows whether it is true, and it can say so whenever it is about to
+lose, to play the match on the same luck again."""
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""
@@ -112,13 +117,14 @@ class Runner:
         planned: Callable[[], Extent],
         attempts: dict[str, Attempts],
         memory_voids: Counter[str],
+        provider_voids: Counter[str],
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
         steering: Steering | None = None,
     ) -> None:
         """`progress` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
-        before, and `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the
-        secret when all is played.
+        before; `memory_voids` counts per entry the matches that were void for want of memory, `provider_voids` those
+        that were void because it got no answer from its provider; `keeper` tells the secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
         `steering` has the orders that are taken while it plays.
@@ -141,6 +147,7 @@ class Runner:
         self._attempts = attempts
         self._keeper = keeper
         self._memory_voids = memory_voids
+        self._provider_voids = provider_voids
         self._pace = Pace()
         self._copies = copies or {}
         self._steering = steering
@@ -412,6 +419,10 @@ class Runner:
         if result is not None and result.memory_of is not None:
             more["memory_of"] = spec.seats[result.memory_of].entry_id
             self._memory_voids[spec.seats[result.memory_of].entry_id] += 1
+        if unanswered := _without_provider(spec, result):
+            more["provider_of"] = [bot.entry_id for bot in unanswered]
+            self._provider_voids.update(bot.entry_id for bot in unanswered)
+            self._tell_of_providers(spec, past, unanswered)
         if flood is not None:
             seat, why = flood
             more["flood"] = flood
@@ -441,17 +452,36 @@ class Runner:
 
     def _queue_after(self, past: Attempts) -> list[tuple[int, MatchSpec]]:
         """Where a match that is played again waits, after these attempts."""
-        # What is wrong with a bot that does not start is not the company it is in.
-        alone = past.number == MAX_ATTEMPTS - 1 and past.reason is not EndReason.START_FAILED
+        # What is wrong with a bot that does not start, or with a provider, is not the company that the match is in.
+        alone = past.number == MAX_ATTEMPTS - 1 and past.reason not in (
+            EndReason.START_FAILED,
+            EndReason.PROVIDER_ERROR_VOID,
+        )
         return self._alone if alone else self._again
 
     def _charging(self, spec: MatchSpec) -> MatchSpec:
-        """The match, in which bots lose that have had their share of matches void for want of memory, or have flooded
-        a worker that played it."""
+        """The match, in which bots lose that have had their share of matches void for want of memory or of answers
+        from their provider, or have flooded a worker that played it. Nobody's provider makes the last attempt void."""
         seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
         past = self._attempts.get(spec.match_id)
         floods = () if past is None else tuple(sorted(past.floods.items()))
-        return replace(spec, charged_for_memory=tuple(seats), forfeits=floods)
+        last = past is not None and past.number >= MAX_ATTEMPTS - 1
+        unanswered = (
+            seat
+            for seat, bot in enumerate(spec.seats)
+            if last or self._provider_voids[bot.entry_id] >= FREE_PROVIDER_VOIDS
+        )
+        charged = tuple(unanswered) if spec.faults.provider_errors == "void" else ()
+        return replace(spec, charged_for_memory=tuple(seats), forfeits=floods, charged_for_provider=charged)
+
+    def _tell_of_providers(self, spec: MatchSpec, past: Attempts, bots: Sequence[SeatSpec]) -> None:
+        """A void match costs nobody anything: so everybody is told whose it was, and how often that may be."""
+        for bot in bots:
+            self._observer.note(
+                f"match {spec.match_id} is void, attempt {past.number} of {MAX_ATTEMPTS}: {past.detail}; void for"
+                f" '{bot.name}' so far: {self._provider_voids[bot.entry_id]} (limit {FREE_PROVIDER_VOIDS}, then it"
+                " loses)"
+            )
 
     def _tell_of_failed_start(self, spec: MatchSpec, fault: Fault) -> None:
         """Each reason once, with the end of what the bot printed: mostly that says what to mend."""
@@ -593,6 +623,12 @@ def _event(spec: MatchSpec, past: Attempts) -> dict[str, str | int]:
 
 def _has_fault(result: MatchResult | None) -> bool:
     return result is not None and any(fault is not None for fault in result.faults)
+
+
+def _without_provider(spec: MatchSpec, result: MatchResult | None) -> list[SeatSpec]:
+    """The bots for which a match is void because they got no answer from their provider."""
+    faults = result.faults if result is not None else ()
+    return [spec.seats[fault.seat] for fault in faults if fault and fault.reason is EndReason.PROVIDER_ERROR_VOID]
 
 
 def _printed(fault: Fault) -> list[str]:

@@ -28,6 +28,7 @@ from referee.schedule.spec import (
     IDLE_PROCESSES,
     MOST_MESSAGE_BYTES,
     POLICIES,
+    PROVIDER_ERRORS,
     RECONNECT_S,
     REMOTE_CLOCK,
     REMOTE_WAIT_S,
@@ -407,7 +408,7 @@ def _setting_example(setting: Setting) -> str:
 # [clock], [limits], [faults] and `ponder`: what a match may take, and what a fault costs; `clock` of a bot
 
 LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s", *RESOURCE_KEYS)
-FAULT_KEYS = ("policy", "strikes")
+FAULT_KEYS = ("policy", "strikes", "provider_errors")
 ADJUDICATION_KEYS = ("win_score", "win_moves", "draw_score", "draw_moves", "draw_from")
 
 LEAST = {
@@ -459,7 +460,12 @@ def read_faults(file: TomlFile) -> Faults:
         what = f"'faults.policy' must be {', '.join(POLICIES)}, not {show(word)}"
         file.fail(("faults", "policy"), what, 'write, for instance, policy = "forfeit"')
     strikes = file.integer("faults", "strikes", minimum=0, maximum=1_000_000, default=0, example="strikes = 3")
-    return Faults(policy, strikes)
+    word = file.text_at("faults", "provider_errors", default=PROVIDER_ERRORS[0], example='provider_errors = "void"')
+    provider_errors = next((known for known in PROVIDER_ERRORS if known == word), None)
+    if provider_errors is None:
+        what = f"'faults.provider_errors' must be {' or '.join(PROVIDER_ERRORS)}, not {show(word)}"
+        file.fail(("faults", "provider_errors"), what, 'write, for instance, provider_errors = "void"')
+    return Faults(policy, strikes, provider_errors)
 
 
 def read_adjudication(file: TomlFile, games: Sequence[GameConfig]) -> Adjudication:

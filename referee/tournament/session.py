@@ -10,7 +10,7 @@ from pathlib import Path
 from referee.errors import PlatformError
 from referee.event_loop import run_loop
 from referee.garbage import no_collection
-from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
+from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force, provider_voids
 from referee.record.store import Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
@@ -268,6 +268,7 @@ class _Session:
             self.extent,
             attempts_of(text.events),
             memory_voids(text.events),
+            provider_voids(text.events),
             self.keeper,
             self.tournament.processes.copies,
             self.steering,

@@ -8,6 +8,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import Message
 
 ClockMessage: TypeAlias = pb.Clock
+UsageMessage: TypeAlias = pb.Usage
 TextMessage: TypeAlias = pb.Text
 Fields = ParamSpec("Fields")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crosstown_bot import Match, Turn
+from crosstown_bot import Match, Turn, Usage
 from crosstown_bridge.bridge import MOST_TOLD, Bridge
 from crosstown_bridge.lines import BadAnswer, JsonLines, TextLines
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -19,6 +20,7 @@ from referee.match import EndReason, Limits, MatchResult, Table
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import load_manifest
 from referee.record import Answer
+from referee.record import Usage as RecordedUsage
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "bots" / "bridge"
@@ -319,6 +321,47 @@ async def test_text_reads_the_whole_number_or_refuses_it(line: str, index: int |
 async def test_half_a_character_is_no_answer(line: str) -> None:
     with pytest.raises(BadAnswer, match="half a character"):
         JsonLines().answer(line, turn_of(2, 1))
+
+
+USED = '"usage": {"requests": 2, "prompt_tokens": 900, "wait_s": 1.5, "cost_dollars": 0.001}'
+
+
+async def test_a_program_says_what_it_has_used_of_a_language_model() -> None:
+    answer = JsonLines().answer('{"index": 1, ' + USED + "}", turn_of(2, 1))
+    assert (answer.choice, answer.usage) == (1, Usage(requests=2, prompt_tokens=900, wait_s=1.5, cost_dollars=0.001))
+    assert JsonLines().answer("1", turn_of(2, 1)).usage is None
+
+
+async def test_a_program_says_that_its_provider_gave_no_answer() -> None:
+    answer = JsonLines().answer('{"provider_error": "HTTP 503", ' + USED + "}", turn_of(2, 1))
+    assert (answer.provider_error, answer.usage and answer.usage.requests) == ("HTTP 503", 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"provider_error": ""}', "must be a text with the reason"),
+        ('{"provider_error": true}', "must be a text with the reason"),
+        ('{"provider_error": "x", "index": 0}', "has both a provider_error and an index"),
+        ('{"index": 0, "usage": 7}', "the usage must be an object with requests, "),
+        ('{"index": 0, "usage": {"requests": 1.5}}', "the usage has 'requests: 1.5'"),
+        ('{"index": 0, "usage": {"requests": true}}', "the usage has 'requests: True'"),
+        ('{"index": 0, "usage": {"requests": -1}}', "the usage has 'requests: -1'"),
+        ('{"index": 0, "usage": {"wait_s": NaN}}', "the usage has 'wait_s: nan'"),
+        ('{"index": 0, "usage": {"euros": 1}}', "the usage has 'euros: 1'"),
+    ],
+)
+async def test_what_is_no_usage_or_no_error_of_a_provider_is_explained(line: str, problem: str) -> None:
+    with pytest.raises(BadAnswer, match=re.escape(problem)):
+        JsonLines().answer(line, turn_of(2, 1))
+
+
+async def test_an_error_of_the_provider_and_the_usage_reach_the_record(hall: Any, first: Entry) -> None:
+    line = '{"provider_error": "HTTP 503 at request 5", ' + USED + "}"
+    result, record = await hall.play("shibuya", program(hall, ECHO.format(answer=f"print({line!r})")), first)
+    assert (result.reason, result.faults[1]) == (EndReason.PROVIDER_ERROR, None)
+    assert result.detail.endswith(": HTTP 503 at request 5")
+    assert record.footer.usage == (RecordedUsage(2, 900, wait_us=1_500_000, cost_nanos=1_000_000), None)
 
 
 COUNTING = """

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -72,11 +73,11 @@ def stub() -> Iterator[Stub]:
     stub.server.server_close()
 
 
-def start(address: str, *lines: Any, **more: str) -> "subprocess.CompletedProcess[str]":
+def start(address: str, *lines: Any, folder: Path = FOLDER, **more: str) -> "subprocess.CompletedProcess[str]":
     """The bot's program with these lines as its input."""
     environment = {**os.environ, "OPENAI_BASE_URL": address, "OPENAI_MODEL": "small", "OPENAI_API_KEY": "key"} | more
     return subprocess.run(
-        [sys.executable, str(FOLDER / "llm.py"), "--answer"],
+        [sys.executable, str(folder / "llm.py"), "--answer"],
         input="".join(json.dumps(line) + "\n" for line in lines),
         env=environment,
         capture_output=True,
@@ -86,9 +87,9 @@ def start(address: str, *lines: Any, **more: str) -> "subprocess.CompletedProces
     )
 
 
-def ask(address: str, within_s: float = 5.0, **more: str) -> tuple[dict[str, Any], str]:
+def ask(address: str, within_s: float = 5.0, folder: Path = FOLDER, **more: str) -> tuple[dict[str, Any], str]:
     """What the bot answers to one question, and its errors."""
-    done = start(address, START, {**QUESTION, "left_s": within_s}, END, **more)
+    done = start(address, START, {**QUESTION, "left_s": within_s}, END, folder=folder, **more)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer, done.stderr
@@ -135,10 +136,12 @@ def test_the_rationale_goes_into_the_note_with_what_was_used(stub: Stub) -> None
     stub.reply = lambda r: say(r, "The left way\nis open.\nACTION: 2\n", prompt_tokens=900, completion_tokens=20)
     options = json.dumps({"prompt_price": "0.5", "reply_price": "2"})
     answer, errors = ask(stub.address, CROSSTOWN_OPTIONS=options)
-    assert answer == {
-        "index": 2,
-        "note": "The left way is open. [900+20 tokens so far, 0.000490 dollars]",
-    }
+    assert answer["index"] == 2
+    assert answer["note"] == "The left way is open."
+    used = answer["usage"]
+    assert 0 < used.pop("wait_s") < 5
+    assert used.pop("cost_dollars") == pytest.approx(0.00049)
+    assert used == {"requests": 1, "prompt_tokens": 900, "reply_tokens": 20, "provider_errors": 0, "unreadable": 0}
     assert "match m: 1 requests, 900 prompt tokens, 20 reply tokens, 0 provider errors, 0 unreadable," in errors
     assert errors.rstrip().endswith("0.000490 dollars")
 
@@ -165,7 +168,8 @@ def test_an_answer_in_another_form_is_asked_for_once_more(stub: Stub, reply: str
 def test_a_second_unreadable_answer_is_the_bots_fault_and_no_default(stub: Stub) -> None:
     stub.reply = lambda request: say(request, "no idea")
     answer, errors = ask(stub.address)
-    assert answer == {"index": -1, "note": "unreadable answer: its last line is 'no idea'"}
+    assert (answer["index"], answer["note"]) == (-1, "unreadable answer: its last line is 'no idea'")
+    assert answer["usage"]["unreadable"] == 2
     assert len(stub.asked) == 2
     assert "2 unreadable" in errors
 
@@ -178,19 +182,21 @@ def test_errors_of_the_provider_are_tried_again_and_counted(stub: Stub) -> None:
     assert "provider error: HTTP 503 'busy'" in errors
     assert "3 requests" in errors
     assert "2 provider errors, 0 unreadable" in errors
+    assert (answer["usage"]["requests"], answer["usage"]["provider_errors"]) == (3, 2)
 
 
 def test_the_provider_says_how_long_to_wait(stub: Stub) -> None:
     stub.reply = lambda r: send(r, 429, "slow", Retry_After="30") if len(stub.asked) == 1 else say(r, "ACTION: 0")
     answer, _ = ask(stub.address, 5)
-    assert answer == {"index": -1, "note": "provider error: HTTP 429 'slow' at request 1"}
+    assert answer["provider_error"] == "HTTP 429 'slow' at request 1"
+    assert "index" not in answer
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_a_refusal_that_will_not_change_is_not_tried_again(stub: Stub, status: int) -> None:
     stub.reply = lambda request: send(request, status, "who are you")
     answer, _ = ask(stub.address, 20)
-    assert answer == {"index": -1, "note": f"provider error: HTTP {status} 'who are you' at request 1"}
+    assert answer["provider_error"] == f"HTTP {status} 'who are you' at request 1"
     assert len(stub.asked) == 1
 
 
@@ -204,13 +210,14 @@ def test_a_server_that_drips_does_not_outlast_the_limit(stub: Stub) -> None:
 
     stub.reply = drip
     answer, _ = ask(stub.address, 1.0)
-    assert answer == {"index": -1, "note": "provider error: no reply within 0.9 s"}
+    assert answer["provider_error"] == "no reply within 0.9 s"
+    assert answer["usage"]["provider_errors"] == 1
+    assert answer["usage"]["wait_s"] >= 0.8
 
 
 def test_an_endpoint_that_is_not_there_is_an_error_of_the_provider() -> None:
     answer, errors = ask("http://127.0.0.1:9/v1", 1.0)
-    assert answer["index"] == -1
-    assert "provider error: URLError" in answer["note"]
+    assert answer["provider_error"].startswith("URLError: ")
     assert "0 provider errors" not in errors
 
 
@@ -229,7 +236,71 @@ def test_without_a_model_it_refuses_to_start() -> None:
     assert "OPENAI_MODEL not set" in done.stderr
 
 
-def test_a_price_that_is_no_number_is_refused() -> None:
-    done = start("http://localhost", START, CROSSTOWN_OPTIONS='{"prompt_price": "cheap"}')
+@pytest.mark.parametrize("price", ["cheap", "-1", "nan", "inf"])
+def test_a_price_that_is_no_amount_is_refused(price: str) -> None:
+    done = start("http://localhost", START, CROSSTOWN_OPTIONS=json.dumps({"prompt_price": price}))
     assert done.returncode == 1
-    assert "option prompt_price is 'cheap'; expected dollars for a million tokens" in done.stderr
+    assert f"option prompt_price is '{price}'; expected dollars for a million tokens" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("request", "hot", "expected a JSON object, such as"),
+        ("request", "[1]", "expected a JSON object, such as"),
+        ("prompt", "none.md", "expected a text file in the bot's folder"),
+        ("base_url", "localhost:8080", "expected an address such as http://localhost:8080/v1"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_refused(option: str, value: str, problem: str) -> None:
+    done = start("http://localhost", START, CROSSTOWN_OPTIONS=json.dumps({option: value}))
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert repr(value) in done.stderr
+
+
+def test_the_options_name_model_key_and_what_each_request_has_besides(stub: Stub) -> None:
+    options = {"base_url": stub.address, "model": "large", "key_env": "OTHER_KEY", "request": '{"max_tokens": 9}'}
+    answer, _ = ask("http://localhost:9", CROSSTOWN_OPTIONS=json.dumps(options), OTHER_KEY="other")
+    assert answer["index"] == 1
+    ((_, headers, body),) = stub.asked
+    assert (headers["Authorization"], body["model"], body["max_tokens"]) == ("Bearer other", "large", 9)
+
+
+def test_the_instructions_of_the_option_prompt_stand_before_the_form(stub: Stub, tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "llm")
+    (tmp_path / "llm" / "careful.md").write_text("Think of what the others want.\n")
+    ask(stub.address, folder=tmp_path / "llm", CROSSTOWN_OPTIONS='{"prompt": "careful.md"}')
+    system = stub.asked[0][2]["messages"][0]["content"]
+    assert "\n\nThink of what the others want.\n\nThink briefly." in system
+
+
+@pytest.mark.parametrize("content", [None, [{"type": "text"}], 7])
+def test_a_reply_without_text_is_unreadable_and_no_error_of_the_provider(stub: Stub, content: object) -> None:
+    reply = json.dumps({"choices": [{"message": {"content": content}}], "usage": {"prompt_tokens": 5}})
+    stub.reply = lambda request: send(request, 200, reply)
+    answer, _ = ask(stub.address)
+    assert answer["index"] == -1
+    used = answer["usage"]
+    assert (used["unreadable"], used["provider_errors"], used["prompt_tokens"]) == (2, 0, 10)
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"choices": []}', "<html>busy</html>"])
+def test_a_broken_reply_is_an_error_of_the_provider(stub: Stub, body: str) -> None:
+    stub.reply = lambda r: send(r, 200, body) if len(stub.asked) == 1 else say(r, "ACTION: 0")
+    answer, _ = ask(stub.address, 20)
+    assert answer["index"] == 0
+    assert answer["usage"]["provider_errors"] == 1
+
+
+def test_a_connection_that_breaks_in_the_reply_is_an_error_of_the_provider(stub: Stub) -> None:
+    def cut(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", "1000")
+        request.end_headers()
+        request.wfile.write(b'{"choices"')
+
+    stub.reply = lambda r: cut(r) if len(stub.asked) == 1 else say(r, "ACTION: 0")
+    answer, errors = ask(stub.address, 20)
+    assert answer["index"] == 0
+    assert "provider error: IncompleteRead" in errors

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from crosstown_bot import Bot, Result, Turn
+from crosstown_bot import Bot, ProviderError, Result, Turn, Usage
 from crosstown_bot.playing import Playing
 from crosstown_proto.v1 import manhattan_traffiq_pb2, shibuya_pb2
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -91,6 +91,43 @@ async def test_a_truth_value_is_no_index(choice: bool) -> None:
 async def test_a_note_that_no_record_can_hold_is_named(note: Any, kind: type[Exception], sentence: str) -> None:
     with pytest.raises(kind, match=sentence):
         await serve(Choosing(0, note))
+
+
+class Asking(Choosing):
+    """Has used `used` of a language model, and got no answer if `why` says so."""
+
+    def __init__(self, used: Any, why: str = "") -> None:
+        super().__init__(1)
+        self.used = used
+        self.why = why
+
+    async def choose(self, turn: Turn) -> Any:
+        turn.usage = self.used
+        if self.why:
+            raise ProviderError(self.why)
+        return self.choice
+
+
+async def test_what_was_used_is_sent_with_the_answer_and_with_the_error_of_a_provider() -> None:
+    used = Usage(requests=2, prompt_tokens=2**40, reply_tokens=3, wait_s=0.5, cost_dollars=0.25)
+    move = (await serve(Asking(used))).said[1].move
+    assert (move.index, move.usage.requests, move.usage.prompt_tokens) == (1, 2, 2**32 - 1)
+    assert (move.usage.wait_us, move.usage.cost_nanos) == (500_000, 250_000_000)
+    move = (await serve(Asking(used, "HTTP 503 \ud800" + "x" * 1000))).said[1].move
+    assert move.WhichOneof("choice") == "provider_error"
+    assert move.provider_error.startswith("HTTP 503 ?x")
+    assert len(move.provider_error) == 500
+    assert move.usage.requests == 2
+    assert not (await serve(Choosing(1))).said[1].move.HasField("usage")
+
+
+@pytest.mark.parametrize(
+    "used",
+    [7, {"requests": 1}, Usage(requests=-1), Usage(requests=True), Usage(wait_s=float("nan")), Usage(cost_dollars=-1)],
+)
+async def test_what_is_no_usage_is_named(used: Any) -> None:
+    with pytest.raises(TypeError, match=r"turn\.usage is .* in decision 3 .turn. of match m; expected"):
+        await serve(Asking(used))
 
 
 async def test_an_action_of_another_game_is_named() -> None:

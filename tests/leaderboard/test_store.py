@@ -218,6 +218,7 @@ def test_only_matches_with_a_time_out_of_version_5_are_read_again(tmp_path, make
     with Store(path) as store:
         store.put(rows)
     connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE seats DROP COLUMN usage")
     connection.execute("PRAGMA user_version = 5")
     connection.close()
     with Store(path) as store:

@@ -106,7 +106,8 @@ class FakeExecutor:
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
     The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left; that of
-    `floods` keeps the worker busy until it dies.
+    `floods` keeps the worker busy until it dies. That of `unanswered` gets no answer from its provider, or only where
+    `unanswered_at` says so of a match and an attempt.
     """
 
     records: Path
@@ -132,6 +133,8 @@ class FakeExecutor:
     """How often `has_room` was."""
     starved: str = ""
     floods: str = ""
+    unanswered: str = ""
+    unanswered_at: Callable[[MatchSpec, int], bool] = lambda spec, attempt: True
     brings: bool = False
     """Whether results bring their records, as from other machines: then none is in the run folder."""
 
@@ -192,6 +195,11 @@ class FakeExecutor:
         if flooding:
             RecordWriter(self.records, header_of(spec)).abandon()
             raise MatchLost("the worker was killed by signal 9", (flooding[0], FLOODED))
+        unanswered = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.unanswered]
+        if unanswered and self.unanswered_at(spec, attempt):
+            void = spec.faults.provider_errors == "void" and unanswered[0] not in spec.charged_for_provider
+            reason = "provider_error_void" if void else "provider_error"
+            return make_record(self.records, spec, reason, unanswered[0])
         crashed = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.crashes]
         if crashed and self.crashes_at(spec) and behaviour == "rated":
             await asyncio.sleep(0)
@@ -227,7 +235,9 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
     ranking = tuple(1 if seat == winner else 2 for seat in range(len(spec.seats))) if rated else ()
     failed = None
-    if reason in (EndReason.CRASHED, EndReason.OUT_OF_MEMORY, EndReason.DISCONNECTED):
+    if reason is EndReason.PROVIDER_ERROR_VOID:
+        failed = Fault(absent, reason, "no answer from its provider")
+    elif reason in (EndReason.CRASHED, EndReason.OUT_OF_MEMORY, EndReason.DISCONNECTED, EndReason.PROVIDER_ERROR):
         ranking = tuple(2 if seat == absent else 1 for seat in range(len(spec.seats)))
         failed = Fault(absent, reason, "it ended")
     elif behaviour == "struck":

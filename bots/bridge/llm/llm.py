@@ -1,14 +1,18 @@
 """Asks a language model behind an OpenAI-compatible endpoint, and answers with the action that it names.
 
-OPENAI_BASE_URL (such as http://localhost:8080/v1), OPENAI_MODEL and, if the endpoint wants one, OPENAI_API_KEY must be
-granted by the tournament file, and so must the network. Without address and model the bot refuses to start.
+Address and model come from the options base_url and model, or from OPENAI_BASE_URL (such as http://localhost:8080/v1)
+and OPENAI_MODEL. The key, if the endpoint wants one, comes from the variable that the option key_env names. The
+tournament file grants the variables and the network. Without address and model the bot refuses to start.
 
-The prompt has the rules of the game, what has happened since the last question, the position, and the legal actions.
-The reply must end in a line `ACTION: 12`. If it does not, the bot asks once more. After that it sends an action that
-does not exist, which is its fault: it never plays an action that the model did not choose.
+The prompt has the rules of the game, the file that the option prompt names, what has happened since the last question,
+the position, and the legal actions. The reply must end in a line `ACTION: 12`. If it does not, the bot asks once more.
+After that it sends an action that does not exist, which is its fault: it never plays an action that the model did not
+choose. If the endpoint gives no reply in time, the bot sends a provider error.
 """
 
+import http.client
 import json
+import math
 import os
 import queue
 import re
@@ -17,10 +21,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-NEEDED = ("OPENAI_BASE_URL", "OPENAI_MODEL")
+HERE = Path(__file__).parent
+NEEDED = {"base_url": "OPENAI_BASE_URL", "model": "OPENAI_MODEL"}
+"""Options, and the variables that are used where an option is empty."""
 FORM = re.compile(r"ACTION: *(\d{1,9})")
 FORMAT = (
     "Think briefly. Then end your reply with one line that has this form and nothing else, with the number of one of "
@@ -43,112 +50,168 @@ class ProviderError(Exception):
     """The endpoint gave no reply. One sentence."""
 
 
+@dataclass
+class Settings:
+    """Where the model is, and how it is asked. Prices are dollars for a million tokens; `request` is added to each
+    request as it is."""
+
+    base_url: str
+    model: str
+    key: str = ""
+    prompt: str = ""
+    request: dict[str, Any] = field(default_factory=dict)
+    prompt_price: float = 0.0
+    reply_price: float = 0.0
+
+
+@dataclass
+class Used:
+    """What one answer has used, as the referee counts it."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    provider_errors: int = 0
+    unreadable: int = 0
+    wait_s: float = 0.0
+    cost_dollars: float = 0.0
+
+    def add(self, other: "Used") -> None:
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+
 class Player:
     """Plays one match after another, and counts what the model has used."""
 
-    def __init__(self, prompt_price: float, reply_price: float) -> None:
-        self.prompt_price, self.reply_price = prompt_price, reply_price
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self.start({})
 
     def start(self, message: dict[str, Any]) -> None:
         """A match begins."""
         self.match = message
-        rules = Path(__file__).with_name("rules") / f"{message.get('game', '')}.md"
+        rules = HERE / "rules" / f"{message.get('game', '')}.md"
         self.rules = rules.read_text(encoding="utf-8") if rules.is_file() else ""
-        self.used = {"requests": 0, "prompt_tokens": 0, "reply_tokens": 0, "provider_errors": 0, "unreadable": 0}
-        self.seconds = 0.0
+        self.used = Used()
 
     def end(self) -> None:
         """A match is over: what it has used goes to stderr, which the referee keeps."""
-        used = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in self.used.items())
-        say(f"match {self.match.get('match')}: {used}, {self.seconds:.1f} s, {self.cost():.6f} dollars")
-
-    def cost(self) -> float:
-        """Dollars for the match."""
-        prompt, reply = self.used["prompt_tokens"], self.used["reply_tokens"]
-        return (prompt * self.prompt_price + reply * self.reply_price) / 1e6
+        counts = {name: value for name, value in asdict(self.used).items() if isinstance(value, int)}
+        used = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts.items())
+        say(f"match {self.match.get('match')}: {used}, {self.used.wait_s:.1f} s, {self.used.cost_dollars:.6f} dollars")
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """An index and a note, in time. In a thread, since a server that drips can outlast any time-out of a socket."""
         limit_s = question["left_s"] * (1 - RESERVE_SHARE)
-        began_s = time.monotonic()
+        asking = Asking(self.settings, time.monotonic() + limit_s)
         answers: queue.Queue[dict[str, Any]] = queue.Queue()
-        threading.Thread(target=lambda: answers.put(self.decide(question, began_s + limit_s)), daemon=True).start()
+        messages = [{"role": "system", "content": self.introduction()}, {"role": "user", "content": asked(question)}]
+        threading.Thread(target=lambda: answers.put(asking.decide(question, messages)), daemon=True).start()
         try:
             answer = answers.get(timeout=limit_s)
         except queue.Empty:
-            answer = refusal(f"provider error: no reply within {limit_s:.1f} s")
-            self.used["provider_errors"] += 1
-        self.seconds += time.monotonic() - began_s
-        return answer
-
-    def decide(self, question: dict[str, Any], deadline_s: float) -> dict[str, Any]:
-        """Ask, and ask once more if the reply cannot be read."""
-        messages = [{"role": "system", "content": self.introduction()}, {"role": "user", "content": asked(question)}]
-        problem = ""
-        for _ in range(2):
-            try:
-                reply = self.reply(messages, deadline_s)
-            except ProviderError as error:
-                return refusal(f"provider error: {error}")
-            index, reason, problem = read(reply, question["legal_count"])
-            if index is not None:
-                used = self.used
-                note = f"[{used['prompt_tokens']}+{used['reply_tokens']} tokens so far, {self.cost():.6f} dollars]"
-                return {"index": index, "note": f"{reason[:MOST_REASON]} {note}".strip()}
-            self.used["unreadable"] += 1
-            say(f"decision {question['decision']}: {problem}")
-            messages += [
-                {"role": "assistant", "content": reply},
-                {"role": "user", "content": f"Your reply was not accepted: {problem}. {FORMAT}"},
-            ]
-        return refusal(f"unreadable answer: {problem}")
+            before = f"; the error before that: {asking.problem}" if asking.problem else ""
+            answer = no_reply(f"no reply within {limit_s:.1f} s{before}")
+        used = asking.spent()
+        self.used.add(used)
+        return {**answer, "usage": asdict(used)}
 
     def introduction(self) -> str:
         """Who the model is and how the game goes."""
         seat, players, game = (self.match.get(name) for name in ("seat", "players", "game"))
         who = f"You play seat {seat} of {players} (seats count from 0) in a match of {game}. You want to win."
-        return "\n\n".join(part for part in (who, self.rules, FORMAT) if part)
+        return "\n\n".join(part for part in (who, self.rules, self.settings.prompt, FORMAT) if part)
 
-    def reply(self, messages: list[dict[str, str]], deadline_s: float) -> str:
+
+class Asking:
+    """One question on its way to the endpoint and back."""
+
+    def __init__(self, settings: Settings, deadline_s: float) -> None:
+        self.settings = settings
+        self.deadline_s = deadline_s
+        self.problem = ""
+        """The last error of the provider."""
+        self._used = Used()
+        self._waits_since_s: float | None = None
+
+    def spent(self) -> Used:
+        """What was used until now; a request without a reply by now has failed."""
+        used = Used(**asdict(self._used))
+        if (since_s := self._waits_since_s) is not None:
+            used.provider_errors += 1
+            used.wait_s += time.monotonic() - since_s
+        settings = self.settings
+        used.cost_dollars = (
+            used.prompt_tokens * settings.prompt_price + used.reply_tokens * settings.reply_price
+        ) / 1e6
+        return used
+
+    def decide(self, question: dict[str, Any], messages: list[dict[str, str]]) -> dict[str, Any]:
+        """Ask, and ask once more if the reply cannot be read."""
+        problem = ""
+        for _ in range(2):
+            try:
+                reply = self.reply(messages)
+            except ProviderError as error:
+                return no_reply(str(error))
+            index, reason, problem = read(reply, question["legal_count"])
+            if index is not None:
+                return {"index": index, "note": reason[:MOST_REASON]}
+            self._used.unreadable += 1
+            say(f"decision {question['decision']}: {problem}")
+            messages += [
+                {"role": "assistant", "content": reply},
+                {"role": "user", "content": f"Your reply was not accepted: {problem}. {FORMAT}"},
+            ]
+        return {"index": NO_ACTION, "note": f"unreadable answer: {problem}"[:MOST_REASON]}
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
         """The model's text. ProviderError if there is none before the deadline."""
         tries = 0
         while True:
-            left_s = deadline_s - time.monotonic()
             tries += 1
+            self._used.requests += 1
+            asked_s = self._waits_since_s = time.monotonic()
             try:
-                self.used["requests"] += 1
-                return self.post(messages, left_s)
-            except (OSError, ValueError) as error:
-                self.used["provider_errors"] += 1
-                problem, pause_s, final = explained(error, PAUSES_S[min(tries, len(PAUSES_S)) - 1])
-                say(f"provider error: {problem}")
-                if final or time.monotonic() + pause_s >= deadline_s:
-                    raise ProviderError(f"{problem} at request {tries}") from None
-                time.sleep(pause_s)
+                return self.post(messages, self.deadline_s - asked_s)
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                self._used.provider_errors += 1
+                self.problem, pause_s, final = explained(error, PAUSES_S[min(tries, len(PAUSES_S)) - 1])
+            finally:
+                self._waits_since_s = None
+                self._used.wait_s += time.monotonic() - asked_s
+            say(f"provider error: {self.problem}")
+            if final or time.monotonic() + pause_s >= self.deadline_s:
+                raise ProviderError(f"{self.problem} at request {tries}")
+            time.sleep(pause_s)
 
     def post(self, messages: list[dict[str, str]], left_s: float) -> str:
         """One request. OSError or ValueError if it brings no text."""
+        settings = self.settings
         headers = {"Content-Type": "application/json"}
-        if key := os.environ.get("OPENAI_API_KEY"):
-            headers["Authorization"] = f"Bearer {key}"
+        if settings.key:
+            headers["Authorization"] = f"Bearer {settings.key}"
         request = urllib.request.Request(  # noqa: S310
-            os.environ["OPENAI_BASE_URL"].rstrip("/") + "/chat/completions",
-            json.dumps({"model": os.environ["OPENAI_MODEL"], "messages": messages}).encode(),
+            settings.base_url.rstrip("/") + "/chat/completions",
+            json.dumps({**settings.request, "model": settings.model, "messages": messages}).encode(),
             headers,
         )
         with urllib.request.urlopen(request, timeout=max(left_s, 0.1)) as response:  # noqa: S310
             body = json.load(response)
+        self.count(body.get("usage") if isinstance(body, dict) else None)
         try:
             text = body["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError) as error:
             raise ValueError(f"a reply without choices[0].message.content: {error!r}") from None
-        used = body.get("usage")
-        if isinstance(used, dict):
-            for name, key in (("prompt_tokens", "prompt_tokens"), ("reply_tokens", "completion_tokens")):
-                count = used.get(key)
-                self.used[name] += count if isinstance(count, int) else 0
-        return str(text)
+        return text if isinstance(text, str) else ""
+
+    def count(self, said: Any) -> None:
+        """The tokens that the endpoint names; 0 where it names none."""
+        if isinstance(said, dict):
+            prompt, reply = (said.get(name) for name in ("prompt_tokens", "completion_tokens"))
+            self._used.prompt_tokens += prompt if isinstance(prompt, int) and prompt > 0 else 0
+            self._used.reply_tokens += reply if isinstance(reply, int) and reply > 0 else 0
 
 
 def explained(error: Exception, pause_s: float) -> tuple[str, float, bool]:
@@ -173,9 +236,9 @@ def read(reply: str, legal_count: int) -> tuple[int | None, str, str]:
     return index, " ".join(" ".join(lines[:-1]).split()), ""
 
 
-def refusal(why: str) -> dict[str, Any]:
-    """An answer that is this seat's fault."""
-    return {"index": NO_ACTION, "note": why[:MOST_REASON]}
+def no_reply(why: str) -> dict[str, Any]:
+    """The answer that there is none."""
+    return {"provider_error": why[:MOST_REASON]}
 
 
 def asked(question: dict[str, Any]) -> str:
@@ -204,22 +267,62 @@ def say(sentence: str) -> None:
 
 
 def price(options: dict[str, Any], name: str) -> float:
-    """Dollars for a million tokens. SystemExit if the option is no number."""
+    """Dollars for a million tokens. SystemExit if the option is no such number."""
     text = str(options.get(name, "0"))
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise SystemExit(f"option {name} is {text!r}; expected dollars for a million tokens, such as 0.15") from None
+        value = -1
+    if not 0 <= value < math.inf:
+        raise SystemExit(f"option {name} is {text!r}; expected dollars for a million tokens, such as 0.15")
+    return value
+
+
+def addition(options: dict[str, Any]) -> dict[str, Any]:
+    """What is added to each request. SystemExit if the option is no JSON object."""
+    text = str(options.get("request", "")) or "{}"
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise SystemExit(f'option request is {text!r}; expected a JSON object, such as {{"max_tokens": 500}}')
+    return value
+
+
+def instructions(options: dict[str, Any]) -> str:
+    """The text of the file that the option prompt names. SystemExit if it cannot be read."""
+    name = str(options.get("prompt", ""))
+    try:
+        return (HERE / name).read_text(encoding="utf-8").strip() if name else ""
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"option prompt is {name!r}; expected a text file in the bot's folder ({error})") from None
+
+
+def settings_of(options: dict[str, Any]) -> Settings:
+    """From the bot's options and the environment. SystemExit says what is missing."""
+    where = {name: str(options.get(name, "")) or os.environ.get(variable, "") for name, variable in NEEDED.items()}
+    for name, variable in NEEDED.items():
+        if not where[name]:
+            raise SystemExit(
+                f"{variable} not set: grant it with env = [...] in the tournament file, or --env {variable}; or set the"
+                f" option {name}"
+            )
+    if not where["base_url"].startswith(("http://", "https://")):
+        raise SystemExit(f"base_url is {where['base_url']!r}; expected an address such as http://localhost:8080/v1")
+    return Settings(
+        where["base_url"],
+        where["model"],
+        os.environ.get(str(options.get("key_env", "")) or "OPENAI_API_KEY", ""),
+        instructions(options),
+        addition(options),
+        price(options, "prompt_price"),
+        price(options, "reply_price"),
+    )
 
 
 def main() -> None:
-    missing = [name for name in NEEDED if not os.environ.get(name)]
-    if missing:
-        raise SystemExit(
-            f"{' and '.join(missing)} not set: grant it with env = [...] in the tournament file, or --env {missing[0]}"
-        )
-    options = json.loads(os.environ.get("CROSSTOWN_OPTIONS", "{}"))
-    player = Player(price(options, "prompt_price"), price(options, "reply_price"))
+    player = Player(settings_of(json.loads(os.environ.get("CROSSTOWN_OPTIONS", "{}"))))
     if sys.argv[1:] != ["--answer"]:
         bridge = ("-m", "crosstown_bridge", "--", sys.executable, __file__, "--answer")
         os.execv(sys.executable, (sys.executable, *bridge))  # noqa: S606

@@ -9,8 +9,8 @@ class First(Bot):
 run(First)
 """
 
-from crosstown_bot.bot import RESIGN, Bot
+from crosstown_bot.bot import RESIGN, Bot, ProviderError
 from crosstown_bot.client import run
-from crosstown_bot.turn import Match, Result, Turn
+from crosstown_bot.turn import Match, Result, Turn, Usage
 
-__all__ = ["RESIGN", "Bot", "Match", "Result", "Turn", "run"]
+__all__ = ["RESIGN", "Bot", "Match", "ProviderError", "Result", "Turn", "Usage", "run"]

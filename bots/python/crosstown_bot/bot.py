@@ -20,6 +20,14 @@ RESIGN = _Resign()
 """Returned by `choose`: give the match up."""
 
 
+class ProviderError(Exception):
+    """Raised by `choose`: a service that the bot asks, such as the provider of a language model, gave no answer in
+    time. The message is one sentence with the reason.
+
+    The seat loses the match for it, or the match is void and played again if the tournament file says so.
+    """
+
+
 class Bot:
     """One instance lives as long as its process and plays one match after another.
 
@@ -55,7 +63,7 @@ class Bot:
     def choose(self, turn: Turn) -> Any:
         """Answer one question: an index below `turn.legal_count`, or the game's own Action message (or its bytes).
 
-        RESIGN gives the match up.
+        RESIGN gives the match up. ProviderError says that a service which the bot asks gave no answer.
         """
         raise TypeError(f"{type(self).__name__} has no method choose(self, turn)")
 

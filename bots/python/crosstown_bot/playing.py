@@ -10,11 +10,13 @@ from typing import Any
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from crosstown_bot.bot import RESIGN, Bot
-from crosstown_bot.turn import Match, Result, Turn
+from crosstown_bot.bot import RESIGN, Bot, ProviderError
+from crosstown_bot.turn import Match, Result, Turn, Usage
 
 MOST_INDEX = (1 << 32) - 1
 """That the wire can carry."""
+MOST_REASON = 500
+"""Characters of the reason of a ProviderError that are sent."""
 
 
 class StreamBrokenError(Exception):
@@ -113,10 +115,13 @@ class Playing:
         asked = decide.match, decide.decision
         if self._answered != asked:  # else the answer was lost on the way
             turn = Turn(match, decide)
-            choice = self.bot.choose(turn)
-            if type(choice) is not int:
-                choice = await settled(choice)
-            self._answer, self._answered = _encoded(match, decide, choice, turn.note), asked
+            try:
+                choice = self.bot.choose(turn)
+                if type(choice) is not int:
+                    choice = await settled(choice)
+            except ProviderError as error:
+                choice = error
+            self._answer, self._answered = _encoded(match, decide, choice, turn), asked
             self.progress += 1
         return self._answer
 
@@ -202,11 +207,42 @@ def _named(decide: pb.Decide) -> str:
     return f"decision {decide.decision} ({decide.kind}) of match {decide.match}"
 
 
-def _encoded(match: Match, decide: pb.Decide, choice: Any, note: Any) -> bytes:
+MOST_COUNT = (1 << 32) - 1
+"""Of requests and tokens that one answer can say."""
+MOST_WAIT_S = MOST_COST_DOLLARS = 1e9
+
+
+def _usage(decide: pb.Decide, used: Any) -> pb.Usage:
+    """TypeError for what is no Usage, or has counts that are none. Counts beyond what the wire can say are cut."""
+    if not isinstance(used, Usage):
+        raise TypeError(f"turn.usage is {used!r:.200} in {_named(decide)}; expected a crosstown_bot.Usage")
+    counts = (used.requests, used.prompt_tokens, used.reply_tokens, used.provider_errors, used.unreadable)
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise TypeError(f"turn.usage is {used!r:.300} in {_named(decide)}; expected counts from 0")
+    if not (used.wait_s >= 0 and used.cost_dollars >= 0):  # nan is neither
+        raise TypeError(f"turn.usage is {used!r:.300} in {_named(decide)}; expected seconds and dollars from 0")
+    requests, prompt, reply, errors, unreadable = (min(count, MOST_COUNT) for count in counts)
+    return pb.Usage(
+        requests=requests,
+        prompt_tokens=prompt,
+        reply_tokens=reply,
+        provider_errors=errors,
+        unreadable=unreadable,
+        wait_us=round(min(used.wait_s, MOST_WAIT_S) * 1e6),
+        cost_nanos=round(min(used.cost_dollars, MOST_COST_DOLLARS) * 1e9),
+    )
+
+
+def _encoded(match: Match, decide: pb.Decide, choice: Any, turn: Turn) -> bytes:
     if choice is RESIGN:
         return pb.BotMessage(resign=pb.Resign(match=decide.match)).SerializeToString()
+    note = turn.note
     move = pb.Move(match=decide.match, decision=decide.decision, note=_note(decide, note) if note != "" else "")
-    if isinstance(choice, bytes):
+    if turn.usage is not None:
+        move.usage.CopyFrom(_usage(decide, turn.usage))
+    if isinstance(choice, ProviderError):
+        move.provider_error = str(choice).encode(errors="replace").decode()[:MOST_REASON]
+    elif isinstance(choice, bytes):
         move.action = choice
     elif hasattr(choice, "SerializeToString"):
         move.action = _action(match, decide, choice)

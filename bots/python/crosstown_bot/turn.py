@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -77,14 +78,34 @@ class Match:
             )
 
 
-class Turn:
-    """One question. Answer with an index below `legal_count`. Whatever is put into `note` stands in the record."""
+@dataclass(slots=True)
+class Usage:
+    """What a bot has used of a service such as the provider of a language model, for one answer.
 
-    __slots__ = ("_decide", "match", "note")
+    The record and the standings have the sums. `provider_errors` are requests without a usable reply, `unreadable`
+    replies that did not have the form that the bot asked for.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    provider_errors: int = 0
+    unreadable: int = 0
+    wait_s: float = 0.0
+    """Time between requests and their replies."""
+    cost_dollars: float = 0.0
+
+
+class Turn:
+    """One question. Answer with an index below `legal_count`. Whatever is put into `note` stands in the record, and so
+    does `usage` of a bot that asks a language model: `turn.usage = Usage(requests=1, prompt_tokens=900)`."""
+
+    __slots__ = ("_decide", "match", "note", "usage")
 
     def __init__(self, match: Match, decide: pb.Decide) -> None:
         self.match = match
         self.note = ""
+        self.usage: Usage | None = None
         self._decide = decide
 
     @property

@@ -7,7 +7,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from crosstown_bot import Bot, Match, Result, Turn, run
+from crosstown_bot import Bot, Match, ProviderError, Result, Turn, run
 
 from crosstown_bridge.child import Child, ChildGone, say
 from crosstown_bridge.gtp import GtpBot
@@ -68,7 +68,9 @@ class Bridge(Bot):
                 else:
                     if answer.problem:
                         say(f"{question.name}: {answer.problem}")
-                    turn.note = answer.note
+                    turn.note, turn.usage = answer.note, answer.usage
+                    if answer.provider_error:
+                        raise ProviderError(answer.provider_error)
                     return answer.choice
         except (BadAnswer, ChildGone) as problem:
             raise SystemExit(f"bridge: {question.name}: {problem}") from None

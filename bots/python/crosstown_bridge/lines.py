@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crosstown_bot import RESIGN
+from crosstown_bot import RESIGN, Usage
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
 if TYPE_CHECKING:
@@ -36,11 +36,14 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What `Bot.choose` returns, and the note beside it. `problem`: it is an answer, but the referee will refuse it."""
+    """What `Bot.choose` returns, and the note beside it. `problem`: it is an answer, but the referee will refuse it.
+    `provider_error`: why there is no choice, of a program that asks a language model."""
 
     choice: Any
     note: str = ""
     problem: str = ""
+    usage: Usage | None = None
+    provider_error: str = ""
 
 
 class JsonLines:
@@ -97,7 +100,8 @@ class JsonLines:
         )
 
     def answer(self, line: str, turn: Turn) -> Answer:
-        """A number, or an object with `index`, `action` or `resign`, and perhaps `note`. BadAnswer otherwise."""
+        """A number, or an object with `index`, `action`, `resign` or `provider_error`, and perhaps `note` and `usage`.
+        BadAnswer otherwise."""
         expected = 'one line of JSON such as 3, {"index": 3}, {"action": {...}} or {"resign": true}'
         try:
             value = json.loads(line)
@@ -112,15 +116,18 @@ class JsonLines:
             value = {"index": value}
         if not isinstance(value, dict):
             raise BadAnswer(f"{_shown(line)} is not an answer; expected {expected}")
-        if unknown := sorted(set(value) - {"index", "action", "resign", "note"}):
+        if unknown := sorted(set(value) - _KEYS):
             raise BadAnswer(f"{_shown(line)} has the unknown key {_shown(unknown[0])}; expected {expected}")
         note = value.get("note", "")
         if not isinstance(note, str):
             raise BadAnswer(f"{_shown(line)}: the note must be a string")
+        used = _usage(line, value["usage"]) if "usage" in value else None
         if value.get("resign") is True:
             return Answer(RESIGN, note)
+        if "provider_error" in value:
+            return _no_answer(line, value, note, used)
         if "action" in value and "index" not in value:
-            return Answer(_action(turn, value["action"]), note)
+            return Answer(_action(turn, value["action"]), note, usage=used)
         index = value.get("index")
         if not isinstance(index, int) or isinstance(index, bool) or "action" in value:
             raise BadAnswer(f"{_shown(line)} is not an answer; expected {expected}")
@@ -129,8 +136,36 @@ class JsonLines:
                 _sendable(index),
                 note,
                 f"index {_cut(str(index))} is out of range; expected 0 to {turn.legal_count - 1}",
+                used,
             )
-        return Answer(index, note)
+        return Answer(index, note, usage=used)
+
+
+_KEYS = frozenset({"index", "action", "resign", "provider_error", "note", "usage"})
+_COUNTS = ("requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable")
+_AMOUNTS = ("wait_s", "cost_dollars")
+
+
+def _usage(line: str, value: Any) -> Usage:
+    """What the program has used of a provider for this answer. BadAnswer."""
+    expected = f"{', '.join(_COUNTS)} (whole numbers), {', '.join(_AMOUNTS)} (numbers), all from 0"
+    if not isinstance(value, dict):
+        raise BadAnswer(f"{_shown(line)}: the usage must be an object with {expected}")
+    for name, amount in value.items():
+        kind = int if name in _COUNTS else int | float if name in _AMOUNTS else None
+        if kind is None or not isinstance(amount, kind) or isinstance(amount, bool) or not amount >= 0:
+            raise BadAnswer(f"{_shown(line)}: the usage has {_shown(f'{name}: {amount!r}')}; expected {expected}")
+    return Usage(**value)
+
+
+def _no_answer(line: str, value: dict[str, Any], note: str, used: Usage | None) -> Answer:
+    """BadAnswer if there is a choice beside the error."""
+    why = value["provider_error"]
+    if not isinstance(why, str) or not why.strip():
+        raise BadAnswer(f"{_shown(line)}: the provider_error must be a text with the reason")
+    if choice := sorted(set(value) & {"index", "action"}):
+        raise BadAnswer(f"{_shown(line)} has both a provider_error and an {choice[0]}; send one of them")
+    return Answer(None, note, usage=used, provider_error=why)
 
 
 def _sendable(index: int) -> int:

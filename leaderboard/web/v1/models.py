@@ -70,6 +70,19 @@ class Rating(BaseModel):
     sigma: float
 
 
+class Used(BaseModel):
+    """What a bot said it has used of a provider such as that of a language model, over its matches."""
+
+    matches: int = Field(description="Matches in which the bot said something.")
+    requests: int
+    prompt_tokens: int
+    reply_tokens: int
+    provider_errors: int = Field(description="Requests without a usable reply.")
+    unreadable: int = Field(description="Replies of another form than the bot asked for.")
+    wait_s: float
+    cost_dollars: float
+
+
 class StandingRow(BaseModel):
     """One bot in one table. `rank`, `mu` and all that is computed from ratings are null for a bot that is not rated."""
 
@@ -104,6 +117,9 @@ class StandingRow(BaseModel):
     mirrors: int = Field(description="Matches against itself, which are not rated.")
     group: int | None = Field(description="Groups of bots that have met; each group is ranked for itself.")
     more: dict[str, Rating] = Field(description="Ratings of the models that were added, by name.")
+    usage: Used | None = Field(
+        default=None, description="What the bot used of a provider; left out for a bot that said nothing."
+    )
     rated: bool
 
 

@@ -18,6 +18,7 @@ from leaderboard.schedule_view import FormatTable, ScheduleView
 from leaderboard.web.app import make_app
 from leaderboard.web.bracket import Round, rounds_of
 from leaderboard.web.facts import RunFacts, settings_of
+from referee.record import Usage
 from referee.run.machines import ClusterState, MachineState, write_state
 from referee.run.run import Run
 
@@ -41,6 +42,20 @@ async def test_every_tab_of_a_run_without_a_match_says_what_will_be_there(web: h
     assert answer.status_code == 200
     main = answer.text[answer.text.index('<nav class="tabs"') :]
     assert re.search(r"<p>[^<]*(appear|yet|open)[^<]*</p>", main)
+
+
+async def test_what_bots_used_of_language_models_has_a_table_where_some_bot_used_one(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m0", place=0).play().close(ranking=(1, 2))
+    assert "Language models" not in (await web.get("/runs/cup")).text
+    start("m1", place=1).play().close(ranking=(1, 2), usage=(Usage(2, 900, 20, cost_nanos=1_000_000), None))
+    page = (await web.get("/runs/cup")).text
+    found = page[page.index("<h3>Language models</h3>") :].partition("</table>")[0]
+    assert "<td>2</td><td>0</td><td>0</td><td>900</td><td>20</td><td>0.0</td><td>0.0010</td><td>0.0010</td>" in found
+    assert "bob" not in found
+    ann, bob = (await web.get("/api/v1/runs/cup/standings")).json()["standings"]
+    assert (ann["usage"]["cost_dollars"], bob.get("usage")) == (0.001, None)
 
 
 async def test_a_row_has_the_rating_as_a_bar_with_its_interval_and_the_last_results_as_links(

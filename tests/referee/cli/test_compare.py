@@ -134,6 +134,10 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/bob", "--games", "toy", "--alpha", "0.7"), "alpha must be"),
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not KEY=VALUE"),
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s=soon"), "'clock.move_s' must be"),
+        (
+            ("bots/ann", "bots/bob", "--games", "toy", "--provider-errors", "draw"),
+            "'faults.provider_errors' must be loss or void, not 'draw'",
+        ),
         (("bots/ann", "bots/nobody", "--games", "toy"), "nobody"),
         (("bots/ann", "bots/bob", "--games", "toy", "--field", "bots/bob"), "B (bots/bob) and a bot of --field"),
         (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
@@ -168,6 +172,24 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
     assert "    no weights" in told
     assert "'bob' was disqualified for its faults; correct the bot" in told
     assert "more rounds (a higher --cap" not in told
+
+
+def test_the_cost_of_each_side_is_printed_where_it_asks_a_language_model(capsys):
+    used = {
+        "matches": 4, "requests": 12, "prompt_tokens": 9000, "reply_tokens": 300, "provider_errors": 1,
+        "unreadable": 1, "wait_s": 20.0, "cost_dollars": 0.02,
+    }  # fmt: skip
+    found = {
+        "a": {"name": "ann", "entry_id": "aa" * 8, "faults": {}, "usage": used},
+        "b": {"name": "bob", "entry_id": "bb" * 8, "faults": {}, "usage": None},
+        "same_bot": False, "games": "toy", "rounds": 2, "cap": 2, "matches": 4, "score": None, "verdict": "undecided",
+        "bounds": [0.5, 0.55], "alpha": 0.05, "beta": 0.05, "evidence_for_accepting": 1.0,
+        "evidence_for_rejecting": 1.0, "more_rounds": None, "set_aside": [], "failed_starts": [],
+    }  # fmt: skip
+    print_outcome(found)
+    told = capsys.readouterr().out
+    assert "language model of ann: 12 requests, 2 failed, 9000 + 300 tokens, 20.0 s, $0.0200; $0.0050 a match" in told
+    assert "language model of bob" not in told
 
 
 @pytest.mark.parametrize(

@@ -227,3 +227,12 @@ def test_a_mistake_in_accounts_names_the_value(tmp_path, text, what):
         load(tmp_path, text)
     assert what in str(caught.value)
     assert caught.value.next_step
+
+
+def test_a_ladder_refuses_void_matches_after_provider_errors(write_file):
+    with pytest.raises(ConfigError, match=r"'faults\.provider_errors' must be loss in a ladder") as caught:
+        load_ladder(write_file(GOOD.replace("[[divisions]]", '[faults]\nprovider_errors = "void"\n[[divisions]]', 1)))
+    assert caught.value.line == 3
+    assert caught.value.next_step == "leave provider_errors out"
+    plain = GOOD.replace("[[divisions]]", '[faults]\nprovider_errors = "loss"\n[[divisions]]', 1)
+    assert load_ladder(write_file(plain)).faults.provider_errors == "loss"

@@ -218,6 +218,7 @@ class FakeTable:
         clocks: Sequence[Mapping[str, float]],
         faults: Faults,
         ponder: bool,
+        charged_for_provider: tuple[int, ...] = (),
         **options: Any,
     ) -> None:
         self.clock = FakeClock()
@@ -233,6 +234,7 @@ class FakeTable:
             limits=limits,
             faults=faults,
             ponder=ponder,
+            charged_for_provider=charged_for_provider,
         )
         self.seats = [FakeSeat(self.clock, seat, wants) for seat in range(players)]
         self.record = RecordWriter(folder, fake_header(self.spec, self.game))

@@ -430,7 +430,7 @@ async def test_a_cancelled_match_tells_its_seats(sit: Sit) -> None:
 
 
 def test_every_reason_has_its_status() -> None:
-    void = {R.START_FAILED, R.SUSPECT_TIMEOUT, R.PLATFORM_FAULT}
+    void = {R.START_FAILED, R.SUSPECT_TIMEOUT, R.PROVIDER_ERROR_VOID, R.PLATFORM_FAULT}
     assert {reason for reason in R if status_of(reason) == "void"} == void
     assert {reason for reason in R if status_of(reason) == "cancelled"} == {R.CANCELLED}
 

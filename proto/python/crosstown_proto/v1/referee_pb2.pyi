@@ -596,7 +596,9 @@ class Move(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
+    PROVIDER_ERROR_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
     match: _builtins.str
     """Copied from Decide."""
     decision: _builtins.int
@@ -607,8 +609,16 @@ class Move(_message.Message):
     """Position in the list of legal actions, from 0."""
     action: _builtins.bytes
     """The game's Action message."""
+    provider_error: _builtins.str
+    """No choice: a service that the bot asks, such as the provider of a language model, gave no answer. One sentence
+    with the reason. The seat loses the match, or the match is void if the tournament file says so.
+    """
     note: _builtins.str
     """A note of the author, which is stored with the move in the record."""
+    @_builtins.property
+    def usage(self) -> Global___Usage:
+        """What the bot has used of a paid or remote service since its previous answer in this match."""
+
     def __init__(
         self,
         *,
@@ -616,17 +626,67 @@ class Move(_message.Message):
         decision: _builtins.int = ...,
         index: _builtins.int = ...,
         action: _builtins.bytes = ...,
+        provider_error: _builtins.str = ...,
         note: _builtins.str = ...,
+        usage: Global___Usage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "choice", b"choice", "index", b"index"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "choice", b"choice", "index", b"index", "provider_error", b"provider_error", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "choice", b"choice", "decision", b"decision", "index", b"index", "match", b"match", "note", b"note"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "choice", b"choice", "decision", b"decision", "index", b"index", "match", b"match", "note", b"note", "provider_error", b"provider_error", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_choice: _TypeAlias = _typing.Literal["index", "action"]  # noqa: Y015
+    _WhichOneofReturnType_choice: _TypeAlias = _typing.Literal["index", "action", "provider_error"]  # noqa: Y015
     _WhichOneofArgType_choice: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_choice) -> _WhichOneofReturnType_choice | None: ...
 
 Global___Move: _TypeAlias = Move  # noqa: Y015
+
+@_typing.final
+class Usage(_message.Message):
+    """What a bot has used of a service such as the provider of a language model. The bot counts it, and the referee adds it
+    up for each match. It decides nothing.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    REPLY_TOKENS_FIELD_NUMBER: _builtins.int
+    PROVIDER_ERRORS_FIELD_NUMBER: _builtins.int
+    UNREADABLE_FIELD_NUMBER: _builtins.int
+    WAIT_US_FIELD_NUMBER: _builtins.int
+    COST_NANOS_FIELD_NUMBER: _builtins.int
+    requests: _builtins.int
+    """Requests that were sent."""
+    prompt_tokens: _builtins.int
+    """Tokens of the prompts."""
+    reply_tokens: _builtins.int
+    """Tokens of the replies."""
+    provider_errors: _builtins.int
+    """Requests without a usable reply: errors of the provider and of the network, and time-outs."""
+    unreadable: _builtins.int
+    """Replies that did not have the form that the bot asked for."""
+    wait_us: _builtins.int
+    """Time between requests and their replies, microseconds."""
+    cost_nanos: _builtins.int
+    """What it cost, billionths of a dollar."""
+    def __init__(
+        self,
+        *,
+        requests: _builtins.int = ...,
+        prompt_tokens: _builtins.int = ...,
+        reply_tokens: _builtins.int = ...,
+        provider_errors: _builtins.int = ...,
+        unreadable: _builtins.int = ...,
+        wait_us: _builtins.int = ...,
+        cost_nanos: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cost_nanos", b"cost_nanos", "prompt_tokens", b"prompt_tokens", "provider_errors", b"provider_errors", "reply_tokens", b"reply_tokens", "requests", b"requests", "unreadable", b"unreadable", "wait_us", b"wait_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Usage: _TypeAlias = Usage  # noqa: Y015
 
 @_typing.final
 class Resign(_message.Message):
