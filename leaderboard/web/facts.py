@@ -183,6 +183,8 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
         strikes = faults.get("strikes", 0)
         after = f"; the first {plural(strikes, 'fault')} of a bot in a match {'is' if strikes == 1 else 'are'} forgiven"
         found.append(("After a fault", in_words(str(faults.get("policy", ""))) + (after if strikes else "")))
+    if faults.get("provider_errors") == "void":
+        found.append(("Provider errors", "the match is void and played again, at most five times for one bot"))
     breaker = made.get("breaker", {})
     if breaker.get("enabled"):
         found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row"))

@@ -358,6 +358,8 @@ class CheckedMatch:
                     f"index {shown_index(move.index)} in the answer to {where}; expected 0 to {len(legal) - 1}"
                 )
             return legal[move.index]
+        if choice == "provider_error":
+            raise Failed(f"it got no answer from its provider for {where}: {move.provider_error[:200]}")
         if choice is None:
             raise Failed(f"the Move for {where} has neither an index nor an action")
         try:

@@ -1,19 +1,23 @@
 """The bot that asks a language model, against an endpoint that the test starts: what it sends, reads and counts."""
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crosstown_env import GAMES
+
+from referee.match import EndReason, Limits
+from referee.process.entry import load_entry
+from tests.llm_provider import Provider, say, send
 
 FOLDER = Path(__file__).resolve().parents[2] / "bots" / "bridge" / "llm"
 START = {"type": "match_start", "match": "m", "game": "shibuya", "seat": 1, "players": 2}
@@ -30,47 +34,11 @@ QUESTION = {
 END = {"type": "match_end", "match": "m"}
 
 
-class Stub:
-    """An endpoint that answers as the test says; it keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.reply: Callable[[BaseHTTPRequestHandler], None] = lambda request: say(request, "ACTION: 1")
-        self.asked: list[tuple[str, dict[str, str], Any]] = []
-        stub = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                stub.asked.append((self.path, dict(self.headers), body))
-                stub.reply(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-def say(request: BaseHTTPRequestHandler, content: str, **usage: int) -> None:
-    send(request, 200, json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}))
-
-
-def send(request: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
-    request.send_response(status)
-    for name, value in headers.items():
-        request.send_header(name.replace("_", "-"), value)
-    request.end_headers()
-    request.wfile.write(body.encode())
-
-
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    stub = Stub()
-    yield stub
-    stub.server.shutdown()
-    stub.server.server_close()
+def stub() -> Iterator[Provider]:
+    provider = Provider()
+    yield provider
+    provider.close()
 
 
 def start(address: str, *lines: Any, folder: Path = FOLDER, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -95,7 +63,7 @@ def ask(address: str, within_s: float = 5.0, folder: Path = FOLDER, **more: str)
     return answer, done.stderr
 
 
-def test_it_sends_rules_news_position_and_actions_with_model_and_key(stub: Stub) -> None:
+def test_it_sends_rules_news_position_and_actions_with_model_and_key(stub: Provider) -> None:
     answer, _ = ask(stub.address)
     assert answer["index"] == 1
     ((path, headers, body),) = stub.asked
@@ -112,7 +80,7 @@ def test_it_sends_rules_news_position_and_actions_with_model_and_key(stub: Stub)
     )
 
 
-def test_without_a_key_none_is_sent(stub: Stub) -> None:
+def test_without_a_key_none_is_sent(stub: Provider) -> None:
     assert ask(stub.address, OPENAI_API_KEY="")[0]["index"] == 1
     assert "Authorization" not in stub.asked[0][1]
 
@@ -126,13 +94,13 @@ def test_every_game_has_rules_that_leave_room_for_the_rest_of_the_prompt(game: s
     assert rules.isascii()
 
 
-def test_a_game_without_rules_is_played_by_its_text(stub: Stub) -> None:
+def test_a_game_without_rules_is_played_by_its_text(stub: Provider) -> None:
     done = start(stub.address, {**START, "game": "chess"}, {**QUESTION, "left_s": 5.0})
     assert json.loads(done.stdout)["index"] == 1
     assert "Rules of" not in stub.asked[0][2]["messages"][0]["content"]
 
 
-def test_the_rationale_goes_into_the_note_with_what_was_used(stub: Stub) -> None:
+def test_the_rationale_goes_into_the_note_with_what_was_used(stub: Provider) -> None:
     stub.reply = lambda r: say(r, "The left way\nis open.\nACTION: 2\n", prompt_tokens=900, completion_tokens=20)
     options = json.dumps({"prompt_price": "0.5", "reply_price": "2"})
     answer, errors = ask(stub.address, CROSSTOWN_OPTIONS=options)
@@ -155,7 +123,7 @@ def test_the_rationale_goes_into_the_note_with_what_was_used(stub: Stub) -> None
         ("", "its last line is ''"),
     ],
 )
-def test_an_answer_in_another_form_is_asked_for_once_more(stub: Stub, reply: str, problem: str) -> None:
+def test_an_answer_in_another_form_is_asked_for_once_more(stub: Provider, reply: str, problem: str) -> None:
     stub.reply = lambda request: say(request, reply if len(stub.asked) == 1 else "ACTION: 2")
     answer, errors = ask(stub.address)
     assert answer["index"] == 2
@@ -165,7 +133,7 @@ def test_an_answer_in_another_form_is_asked_for_once_more(stub: Stub, reply: str
     assert again[3]["content"].startswith(f"Your reply was not accepted: {problem}. Think briefly.")
 
 
-def test_a_second_unreadable_answer_is_the_bots_fault_and_no_default(stub: Stub) -> None:
+def test_a_second_unreadable_answer_is_the_bots_fault_and_no_default(stub: Provider) -> None:
     stub.reply = lambda request: say(request, "no idea")
     answer, errors = ask(stub.address)
     assert (answer["index"], answer["note"]) == (-1, "unreadable answer: its last line is 'no idea'")
@@ -174,7 +142,7 @@ def test_a_second_unreadable_answer_is_the_bots_fault_and_no_default(stub: Stub)
     assert "2 unreadable" in errors
 
 
-def test_errors_of_the_provider_are_tried_again_and_counted(stub: Stub) -> None:
+def test_errors_of_the_provider_are_tried_again_and_counted(stub: Provider) -> None:
     answers = [lambda r: send(r, 503, "busy"), lambda r: send(r, 200, "{"), lambda r: say(r, "ACTION: 2")]
     stub.reply = lambda request: answers[len(stub.asked) - 1](request)
     answer, errors = ask(stub.address, 20)
@@ -185,7 +153,7 @@ def test_errors_of_the_provider_are_tried_again_and_counted(stub: Stub) -> None:
     assert (answer["usage"]["requests"], answer["usage"]["provider_errors"]) == (3, 2)
 
 
-def test_the_provider_says_how_long_to_wait(stub: Stub) -> None:
+def test_the_provider_says_how_long_to_wait(stub: Provider) -> None:
     stub.reply = lambda r: send(r, 429, "slow", Retry_After="30") if len(stub.asked) == 1 else say(r, "ACTION: 0")
     answer, _ = ask(stub.address, 5)
     assert answer["provider_error"] == "HTTP 429 'slow' at request 1"
@@ -193,14 +161,14 @@ def test_the_provider_says_how_long_to_wait(stub: Stub) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
-def test_a_refusal_that_will_not_change_is_not_tried_again(stub: Stub, status: int) -> None:
+def test_a_refusal_that_will_not_change_is_not_tried_again(stub: Provider, status: int) -> None:
     stub.reply = lambda request: send(request, status, "who are you")
     answer, _ = ask(stub.address, 20)
     assert answer["provider_error"] == f"HTTP {status} 'who are you' at request 1"
     assert len(stub.asked) == 1
 
 
-def test_a_server_that_drips_does_not_outlast_the_limit(stub: Stub) -> None:
+def test_a_server_that_drips_does_not_outlast_the_limit(stub: Provider) -> None:
     def drip(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
         request.end_headers()
@@ -221,7 +189,7 @@ def test_an_endpoint_that_is_not_there_is_an_error_of_the_provider() -> None:
     assert "0 provider errors" not in errors
 
 
-def test_a_talkative_answer_is_cut_in_the_note(stub: Stub) -> None:
+def test_a_talkative_answer_is_cut_in_the_note(stub: Provider) -> None:
     stub.reply = lambda request: say(request, "word " * 5000 + "\nACTION: 0")
     answer, _ = ask(stub.address)
     assert answer["index"] == 0
@@ -259,7 +227,7 @@ def test_an_option_that_cannot_be_used_is_refused(option: str, value: str, probl
     assert repr(value) in done.stderr
 
 
-def test_the_options_name_model_key_and_what_each_request_has_besides(stub: Stub) -> None:
+def test_the_options_name_model_key_and_what_each_request_has_besides(stub: Provider) -> None:
     options = {"base_url": stub.address, "model": "large", "key_env": "OTHER_KEY", "request": '{"max_tokens": 9}'}
     answer, _ = ask("http://localhost:9", CROSSTOWN_OPTIONS=json.dumps(options), OTHER_KEY="other")
     assert answer["index"] == 1
@@ -267,7 +235,7 @@ def test_the_options_name_model_key_and_what_each_request_has_besides(stub: Stub
     assert (headers["Authorization"], body["model"], body["max_tokens"]) == ("Bearer other", "large", 9)
 
 
-def test_the_instructions_of_the_option_prompt_stand_before_the_form(stub: Stub, tmp_path: Path) -> None:
+def test_the_instructions_of_the_option_prompt_stand_before_the_form(stub: Provider, tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "llm")
     (tmp_path / "llm" / "careful.md").write_text("Think of what the others want.\n")
     ask(stub.address, folder=tmp_path / "llm", CROSSTOWN_OPTIONS='{"prompt": "careful.md"}')
@@ -276,7 +244,7 @@ def test_the_instructions_of_the_option_prompt_stand_before_the_form(stub: Stub,
 
 
 @pytest.mark.parametrize("content", [None, [{"type": "text"}], 7])
-def test_a_reply_without_text_is_unreadable_and_no_error_of_the_provider(stub: Stub, content: object) -> None:
+def test_a_reply_without_text_is_unreadable_and_no_error_of_the_provider(stub: Provider, content: object) -> None:
     reply = json.dumps({"choices": [{"message": {"content": content}}], "usage": {"prompt_tokens": 5}})
     stub.reply = lambda request: send(request, 200, reply)
     answer, _ = ask(stub.address)
@@ -286,14 +254,14 @@ def test_a_reply_without_text_is_unreadable_and_no_error_of_the_provider(stub: S
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"choices": []}', "<html>busy</html>"])
-def test_a_broken_reply_is_an_error_of_the_provider(stub: Stub, body: str) -> None:
+def test_a_broken_reply_is_an_error_of_the_provider(stub: Provider, body: str) -> None:
     stub.reply = lambda r: send(r, 200, body) if len(stub.asked) == 1 else say(r, "ACTION: 0")
     answer, _ = ask(stub.address, 20)
     assert answer["index"] == 0
     assert answer["usage"]["provider_errors"] == 1
 
 
-def test_a_connection_that_breaks_in_the_reply_is_an_error_of_the_provider(stub: Stub) -> None:
+def test_a_connection_that_breaks_in_the_reply_is_an_error_of_the_provider(stub: Provider) -> None:
     def cut(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
         request.send_header("Content-Length", "1000")
@@ -304,3 +272,59 @@ def test_a_connection_that_breaks_in_the_reply_is_an_error_of_the_provider(stub:
     answer, errors = ask(stub.address, 20)
     assert answer["index"] == 0
     assert "provider error: IncompleteRead" in errors
+
+
+def model(hall: Any, provider: Provider, **options: str) -> Any:
+    """The bot as an entry of the hall, with this provider."""
+    folder = hall.new_folder() / "llm"
+    shutil.copytree(FOLDER, folder)
+    return load_entry(folder, None, {"base_url": provider.address, "model": "small", **options})
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_match_with_a_provider_that_is_slow_broken_refusing_and_talkative_is_played_to_its_end(
+    hall: Any, stub: Provider
+) -> None:
+    numbers = itertools.count(1)
+
+    def moody(request: BaseHTTPRequestHandler) -> None:
+        match next(numbers):
+            case 1:
+                time.sleep(0.3)
+                say(request, "ACTION: 0", prompt_tokens=100, completion_tokens=4)
+            case 2:
+                send(request, 429, "slow down", Retry_After="0.1")
+            case 3:
+                send(request, 500, "broken")
+            case 4:
+                send(request, 200, '{"choices": ')
+            case 5:
+                say(request, "I would rather talk about it", prompt_tokens=100, completion_tokens=4)
+            case _:
+                say(request, "word " * 3000 + "\nACTION: 0", prompt_tokens=100, completion_tokens=4)
+
+    stub.reply = moody
+    bot = model(hall, stub, prompt_price="1", reply_price="10")
+    result, record = await hall.play("toy", bot, model(hall, stub, model="other"))
+    assert result.reason is EndReason.NORMAL, result.detail
+    used, other = record.footer.usage
+    assert (used.requests + other.requests, used.provider_errors + other.provider_errors) == (len(stub.asked), 3)
+    assert used.unreadable + other.unreadable == 1
+    assert used.prompt_tokens + other.prompt_tokens == 100 * (len(stub.asked) - 3)
+    assert used.cost_nanos == used.prompt_tokens * 1000 + used.reply_tokens * 10_000
+    assert other.cost_nanos == 0
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_provider_that_goes_on_refusing_costs_the_bot_the_match_by_that_reason(
+    hall: Any, stub: Provider
+) -> None:
+    stub.reply = lambda request: send(request, 503, "busy")
+    limits = Limits(startup_s=60, ready_s=60, first_move_s=3, move_s=3)
+    good = Provider()
+    good.reply = lambda request: say(request, "ACTION: 0")
+    result, record = await hall.play("toy", model(hall, stub), model(hall, good, model="good"), limits=limits)
+    good.close()
+    assert (result.reason, result.faults[1]) == (EndReason.PROVIDER_ERROR, None)
+    assert "HTTP 503 'busy' at request" in result.detail
+    assert record.footer.usage[0].provider_errors == len(stub.asked)

@@ -195,6 +195,7 @@ def raw(before: str = "", on_message: str = "", *, wait: bool = True) -> str:
         (raw().replace("match=d.match", "match='m'"), "matches", "Move.match is 'm'"),
         (raw().replace("match=message.match_start.match", "match='m'"), "matches", "Ready names match 'm'"),
         (raw().replace(", index=0", ""), "matches", "neither an index nor an action"),
+        (raw().replace(", index=0", ", provider_error='HTTP 503'"), "matches", "no answer from its provider"),
     ],
     ids=["protocol", "token", "small limit", "no waiting", "empty", "decision", "match", "ready", "no choice"],
 )
