@@ -38,6 +38,7 @@ class Question:
     __slots__ = (
         "action",
         "allowance",
+        "charged_ns",
         "cpu_before_ns",
         "cpu_us",
         "effort_before",
@@ -53,6 +54,7 @@ class Question:
         "number",
         "open",
         "others_before_ns",
+        "probe_ns",
         "runnable",
         "seat",
         "sent_ns",
@@ -74,6 +76,8 @@ class Question:
         self.allowance = allowance
         self.limit_ns = allowance.limit_ns
         self.sent_ns = 0
+        self.probe_ns = 0
+        """When the decision will have lasted a little."""
         self.lag_before_ns = 0
         self.lag_probed_ns: int | None = None
         """As `lag_before_ns`, when the decision had lasted a little."""
@@ -107,6 +111,8 @@ class Question:
         self.throttled_ns = 0
         """How long the bot's own limit on processor time did; that is its own affair."""
         self.cpu_us = -1
+        self.charged_ns = 0
+        """What counts against the limit: the time less what was not the bot's doing."""
 
     def close(self) -> None:
         """No answer counts from now on."""
@@ -129,6 +135,7 @@ class Question:
         if self.open and self.effort_before is not None:
             if look().processes != self.effort_before.processes:
                 self.effort_before, self.waited_ns = None, 0
+                self._charge()
             self.watch(clock, look)
 
     def measure(self, now_ns: int, clock: TimeSource, cpu_now_ns: int | None, traffic_now_ns: int) -> None:
@@ -138,20 +145,21 @@ class Question:
         been under way, and since the last look an answer may have lain there. In between it kept nobody waiting, for
         what came was seen at the look; else a bot that sleeps past its limit would get away with it on a busy machine.
         """
-        self.wall_ns = now_ns - self.sent_ns
+        self.wall_ns = wall_ns = now_ns - self.sent_ns
         lag_now_ns = clock.lag_ns()
-        self.lag_ns = lag_now_ns - self.lag_before_ns
+        lag_ns = lag_now_ns - self.lag_before_ns
         if self.lag_probed_ns is not None:
             since_ns = max(self.lag_probed_ns, clock.looked_lag_ns())
-            self.lag_ns = self.lag_probed_ns - self.lag_before_ns + lag_now_ns - since_ns
+            lag_ns = self.lag_probed_ns - self.lag_before_ns + lag_now_ns - since_ns
         if cpu_now_ns is not None and self.cpu_before_ns is not None:
             cpu_ns = cpu_now_ns - self.cpu_before_ns
             self.cpu_us = cpu_ns // 1000
             # Who leaves less than one processor to all others makes the referee late.
-            self.lag_ns = max(0, self.lag_ns - max(0, cpu_ns - (CORES - 1) * self.wall_ns))
+            lag_ns = max(0, lag_ns - max(0, cpu_ns - (CORES - 1) * wall_ns))
         # So does who sends much: while the referee reads it, it reads nobody else's messages.
         self.traffic_ns = traffic_now_ns - self.traffic_before_ns
-        self.lag_ns = max(0, self.lag_ns - self.traffic_ns)
+        self.lag_ns = max(0, lag_ns - self.traffic_ns)
+        self._charge()
 
     def weigh(self, effort: Effort, runnable: bool) -> None:
         """Note what the bot's tasks did up to now, and whether one was `runnable` before that. After `measure`."""
@@ -159,16 +167,13 @@ class Question:
         if self.effort_before is not None:
             self.waited_ns = effort.excused_ns(self.effort_before, max(self.cpu_us, 0) * 1000)
             self.throttled_ns = effort.throttled_ns - self.effort_before.throttled_ns
+            self._charge()
 
-    @property
-    def charged_ns(self) -> int:
-        """What counts against the limit: the time less what was not the bot's doing.
-
-        While the referee was late an answer may have lain there, whatever the bot did: that is always taken off. That
-        the bot waited for a processor is taken off as far as it did not compute all the same.
-        """
+    def _charge(self) -> None:
+        """While the referee was late an answer may have lain there, whatever the bot did: that is always taken off.
+        That the bot waited for a processor is taken off as far as it did not compute all the same."""
         noticed_ns = self.wall_ns - self.lag_ns
-        return max(0, noticed_ns - self.waited_ns, min(noticed_ns, self.cpu_us * 1000))
+        self.charged_ns = max(0, noticed_ns - self.waited_ns, min(noticed_ns, self.cpu_us * 1000))
 
     @property
     def lag_us(self) -> int:
@@ -234,6 +239,8 @@ class SeatPlay:
         "most_strikes",
         "number",
         "off_turn_cpu_us",
+        "probe",
+        "probe_at_ns",
         "question",
         "ready",
         "seen",
@@ -286,6 +293,9 @@ class SeatPlay:
         self.cpu_from_ns: int | None = None
         self.usage: Usage | None = None
         """What the bot has said it used of a provider in this match."""
+        self.probe: Handle | None = None
+        """A timer that fires at `probe_at_ns`: when the decision lasts by then it is looked at."""
+        self.probe_at_ns = 0
 
     def on_message(self, received: Received) -> None:
         self.judge.take_message(self, received)
@@ -350,15 +360,15 @@ class SeatPlay:
 
     def count(self, question: Question) -> None:
         """One more decision was answered."""
-        wall_us, cpu_us = question.wall_ns // 1000, question.cpu_us
+        wall_us, cpu_us, lag_us = question.wall_ns // 1000, question.cpu_us, question.lag_us
         if self.budget.counts:
             self.budget.spend(question.charged_ns)
         self.excused_ns += question.wall_ns - question.charged_ns
         self.decisions += 1
         self.total_us += wall_us
         self.worst_us = max(self.worst_us, wall_us)
-        self.lag_us += question.lag_us
-        self.worst_charged_us = max(self.worst_charged_us, wall_us - question.lag_us)
+        self.lag_us += lag_us
+        self.worst_charged_us = max(self.worst_charged_us, wall_us - lag_us)
         self.cpu_us += max(cpu_us, 0)
         self.last_latency_us = wall_us
 

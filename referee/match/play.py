@@ -25,6 +25,9 @@ from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.wire import encode
 
+_LINES_AT_ONCE = 50
+"""So many lines of the record are written at the latest."""
+
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT, EndReason.PROVIDER_ERROR_VOID)
 
 
@@ -53,7 +56,9 @@ class Match:
         self._teams = tuple(game.teams(len(bots), spec.options))
         self._state = game.new_initial_state(len(bots), spec.options)
         self._clock = clock
-        self._controller = SeatController(spec, game, self._state, bots, self._events, clock, record.dropped)
+        self._controller = SeatController(
+            spec, game, self._state, bots, self._events, clock, record.dropped, record.flush
+        )
 
     @property
     def faults(self) -> tuple[Fault | None, ...]:
@@ -135,7 +140,7 @@ class Match:
                 controller.gather()
                 continue
             if decisions:
-                questions = await controller.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
+                questions = await controller.ask(decisions, decided=self._faults_decide, sent=self._take_down)
                 if controller.capped:
                     controller.gather()
                     return (self._settle(()) if controller.fresh else None) or self._adjudicate()
@@ -183,7 +188,13 @@ class Match:
         return {question.seat: question.action for question in questions}
 
     def _write_lines(self) -> None:
-        """Record what has happened since the last call. Done while bots think, not while they wait."""
+        """Write what has happened into the record's file."""
+        self._take_down()
+        self._record.flush()
+
+    def _take_down(self) -> None:
+        """Record what has happened since the last call. Done while bots think, not while they wait. In a quick match
+        several decisions are written to the file together; a decision that lasts has those before it written."""
         record, lines = self._record, self._unrecorded
         self._unrecorded = []
         for line in lines:
@@ -192,7 +203,8 @@ class Match:
                 record.answer(Answer(line.seat, text, line.wall_ns // 1000, line.cpu_us, line.lag_us, line.note))
             else:
                 record.chance(line)
-        record.flush()
+        if record.waiting >= _LINES_AT_ONCE:
+            record.flush()
 
     # Faults
 

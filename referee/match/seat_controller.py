@@ -63,8 +63,9 @@ class SeatController:
         events: Sequence[Event],
         clock: TimeSource,
         drop: Callable[[Dropped], None],
+        lasts: Callable[[], None] = lambda: None,
     ) -> None:
-        """`drop` records a message that was dropped."""
+        """`drop` records a message that was dropped. `lasts` is called when a decision has lasted a little."""
         limits = spec.limits
         self.seats = [
             SeatPlay(self, number, bot, spec.limits_of(number), spec.faults.strikes) for number, bot in enumerate(bots)
@@ -83,6 +84,7 @@ class SeatController:
         self._events = events
         self._clock = clock
         self._drop = drop
+        self._lasts = lasts
         self._numbers = 0
         self._waiting_for: set[int] = set()
         self._decided: Callable[[], bool] = lambda: False
@@ -190,6 +192,9 @@ class SeatController:
     def close(self) -> None:
         """Nothing counts from now on."""
         self._over = True
+        for seat in self.seats:
+            if seat.probe is not None:
+                seat.probe.cancel()
 
     # What seats and timers call
 
@@ -249,6 +254,25 @@ class SeatController:
         except Exception as error:
             self._break(error)
 
+    def _set_probe(self, seat: SeatPlay, at_ns: int) -> None:
+        """See to it that the seat is looked at by then. Most decisions are answered earlier, so one timer serves many:
+        it stays when its decision is answered, and moves to the one that is open when it fires."""
+        if seat.probe is not None:
+            if seat.probe_at_ns <= at_ns:
+                return
+            seat.probe.cancel()
+        seat.probe_at_ns = at_ns
+        seat.probe = self._clock.call_at(at_ns, partial(self._take_probe, seat))
+
+    def _take_probe(self, seat: SeatPlay) -> None:
+        seat.probe, question = None, seat.question
+        if question is None or not question.open or question.timer is not None:
+            return
+        if seat.probe_at_ns < question.probe_ns and self._clock.now_ns() < question.probe_ns:
+            self._set_probe(seat, question.probe_ns)
+        else:
+            self._probe(seat, question)
+
     def _probe(self, seat: SeatPlay, question: Question) -> None:
         """The decision lasts: from here on it matters what the bot's tasks do."""
         if question.open:
@@ -258,6 +282,10 @@ class SeatController:
             question.others_before_ns = [other.bot.cpu_ns() for other in self.seats]
             at_ns = question.sent_ns + question.limit_ns
             question.timer = self._clock.call_at(at_ns, lambda: self._time_is_up(seat, question))
+            try:
+                self._lasts()
+            except Exception as error:  # the record's file
+                self._break(error)
 
     def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
         """Judged a little later, so that an answer which is here but unread is seen first."""
@@ -441,7 +469,8 @@ class SeatController:
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
         seat.bot.send(data)
-        question.timer = clock.call_at(sent_ns + probe_after_ns(seat, question), lambda: self._probe(seat, question))
+        question.probe_ns = sent_ns + probe_after_ns(seat, question)
+        self._set_probe(seat, question.probe_ns)
         question.cpu_before_ns = seat.bot.cpu_ns()
         question.traffic_before_ns = seat.bot.traffic_ns()
         return question

@@ -73,6 +73,11 @@ class RecordWriter:
     def dropped(self, dropped: Dropped) -> None:
         self._add(dropped_body(dropped))
 
+    @property
+    def waiting(self) -> int:
+        """How many lines `flush` would write."""
+        return len(self._pending)
+
     def flush(self) -> None:
         """Hand everything so far to the system. No fsync: that comes with `close`."""
         if not self._pending:

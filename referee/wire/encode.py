@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, ParamSpec, TypeAlias, cast
+from typing import ParamSpec, TypeAlias, cast
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import Message
@@ -51,18 +51,31 @@ def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, nex
     ).SerializeToString()
 
 
+_LENGTH_DELIMITED = 2
+"""The wire type of a message in a message."""
+
+
 def _sender(message: Callable[Fields, Message]) -> Callable[Fields, bytes]:
     """A function that takes the fields of this body, by the names that they have in referee.proto, and gives the bytes
     of the message on the stream."""
     kind = cast(type[Message], message).DESCRIPTOR
     bodies = pb.RefereeMessage.DESCRIPTOR.oneofs_by_name["body"].fields
-    name = next(field.name for field in bodies if field.message_type is kind)
+    number = next(field.number for field in bodies if field.message_type is kind)
+    key = bytes((number << 3 | _LENGTH_DELIMITED,))
 
     def send(*none: Fields.args, **fields: Fields.kwargs) -> bytes:
-        body: dict[str, Any] = {name: message(*none, **fields)}
-        return pb.RefereeMessage(**body).SerializeToString()
+        # A RefereeMessage made of the message would copy it: written and read once more.
+        body: bytes = message(*none, **fields).SerializeToString()
+        return key + _varint(len(body)) + body
 
     return send
+
+
+def _varint(number: int) -> bytes:
+    """A number as protobuf writes it: seven bits a byte, the lowest first."""
+    if number < 0x4000:  # nearly every length
+        return bytes((number,)) if number < 0x80 else bytes((number & 0x7F | 0x80, number >> 7))
+    return bytes((number & 0x7F | 0x80,)) + _varint(number >> 7)
 
 
 match_start = _sender(pb.MatchStart)

@@ -306,7 +306,7 @@ class Call:
 
     def take(self, payload: bytes, size: int, *, last: bool) -> None:
         """Bytes of messages, in a frame of `size`."""
-        if self.ended is None and not self._finished:
+        if self.ended is None and not self._finished and (self._assembled or not self._take_whole(payload)):
             self._assembled += payload
             self._take_messages()
         if last:
@@ -363,6 +363,15 @@ class Call:
                 frames = b""
         if frames:
             connection.write(frames)
+
+    def _take_whole(self, payload: bytes) -> bool:
+        """Take the bytes if they are one message, whole and not compressed, as they nearly always are."""
+        size = len(payload) - _PREFIX.size
+        if size < 0 or payload[0] or int.from_bytes(payload[1:5]) != size or size > self._max_message_bytes:
+            return False
+        self._connection.spend(1 + size // BYTES_A_UNIT)
+        self._take_message(payload[_PREFIX.size :])
+        return True
 
     def _take_messages(self) -> None:
         assembled = self._assembled
@@ -542,10 +551,16 @@ class Connection(asyncio.BufferedProtocol):
         self.heard_at_s = time.monotonic()
         if self._closed:
             return
-        self._in += self._host.buffer[:nbytes]
         try:
-            if self._greeted or self._take_preface():
-                self._take_frames()
+            if self._greeted and not self._in:  # nearly always: whole frames, and nothing to keep of them
+                data = bytes(self._host.buffer[:nbytes])
+                taken = self._take_frames(data)
+                if taken < nbytes:
+                    self._in += data[taken:]
+            else:
+                self._in += self._host.buffer[:nbytes]
+                if self._greeted or self._take_preface():
+                    del self._in[: self._take_frames(self._in)]
         except _ConnectionError as error:
             self._break_off(error)
         finally:
@@ -579,24 +594,22 @@ class Connection(asyncio.BufferedProtocol):
         self._greeted = True
         return True
 
-    def _take_frames(self) -> None:
-        data, at, traffic = self._in, 0, self.traffic
-        try:
-            while len(data) - at >= 9 and not self._closed:
-                high, low, kind, flags, number = _HEAD.unpack_from(data, at)
-                size = high << 8 | low
-                if size > _MAX_FRAME_BYTES:
-                    sentence = f"a frame of {size} bytes, at most {_MAX_FRAME_BYTES} are taken"
-                    raise _ConnectionError(_Code.FRAME_SIZE_ERROR, sentence)
-                end = at + 9 + size
-                if len(data) < end:
-                    return
-                payload = bytes(data[at + 9 : end])
-                at = end
-                traffic.frames += 1
-                self._take(kind, flags, number & _MAX_WINDOW, payload)
-        finally:
-            del data[:at]
+    def _take_frames(self, data: bytes | bytearray) -> int:
+        """Take the frames that are whole; how many bytes they have."""
+        at, end, traffic = 0, len(data), self.traffic
+        while end - at >= 9 and not self._closed:
+            high, low, kind, flags, number = _HEAD.unpack_from(data, at)
+            size = high << 8 | low
+            if size > _MAX_FRAME_BYTES:
+                sentence = f"a frame of {size} bytes, at most {_MAX_FRAME_BYTES} are taken"
+                raise _ConnectionError(_Code.FRAME_SIZE_ERROR, sentence)
+            begin, after = at + 9, at + 9 + size
+            if end < after:
+                break
+            at = after
+            traffic.frames += 1
+            self._take(kind, flags, number & _MAX_WINDOW, bytes(data[begin:after]))
+        return at
 
     def _take(self, kind: int, flags: int, number: int, payload: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:

@@ -5,9 +5,8 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
@@ -41,8 +40,7 @@ class StreamEnd(StrEnum):
     """The bot was away, and came without its session."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """A message and when it was read, monotonic nanoseconds. `message` is None if `raw` is not a BotMessage."""
 
     message: BotMessage | None

@@ -223,6 +223,7 @@ async def test_times_of_each_answer_stand_in_the_record(sit: Sit) -> None:
     table.clock.lag += 3_000_000
     table.seats[0].move(0)
     await table.play_to("turn")
+    await table.clock.turn(0.05)  # a decision that lasts
     answers = [line for line in read_record(table.record.path).lines if isinstance(line, Answer)]
     assert [(a.seat, a.wall_us, a.cpu_us, a.lag_us) for a in answers] == [
         (0, 300_000, 0, 3_000),
@@ -230,6 +231,40 @@ async def test_times_of_each_answer_stand_in_the_record(sit: Sit) -> None:
     ]
     stats = table.match.seat_stats
     assert (stats[0].decisions, stats[0].total_us, stats[0].worst_us) == (1, 300_000, 300_000)
+
+
+async def test_a_decision_that_lasts_has_those_before_it_written_and_quick_ones_are_written_together(sit: Sit) -> None:
+    table = sit()
+
+    def written() -> int:
+        return sum(isinstance(line, Answer) for line in read_record(table.record.path).lines)
+
+    await table.start()
+    for seat in table.seats:
+        seat.move(0)
+    mover = await table.play_to("turn")
+    assert written() == 0
+    await table.clock.turn(0.021)
+    assert written() == 2
+    mover.move(0)
+    await table.play_to("turn")
+    assert written() == 2
+
+
+async def test_each_decision_is_looked_at_when_it_has_lasted_a_little_itself(sit: Sit) -> None:
+    """One timer serves many decisions: it must not take the time of those before for that of the open one."""
+    table = sit()
+    await table.start()
+    await table.clock.turn(0.015)
+    for seat in table.seats:
+        seat.move(0)
+    mover = await table.play_to("turn")
+    question = table.match._controller.seats[mover.number].question
+    assert question is not None
+    await table.clock.turn(0.0199)
+    assert question.timer is None
+    await table.clock.turn(0.0002)
+    assert question.timer is not None
 
 
 async def test_no_timer_is_left_behind(sit: Sit) -> None:

@@ -11,11 +11,18 @@ from toy_game.game import ToyGame
 from referee.match.decision import cut_note
 from referee.match.seat import Wants
 from referee.record import Answer, Dropped, FaultLine, read_record, verify
+from referee.record.format import Line
 from referee.record.reasons import EndReason, status_of
 from referee.schedule.spec import Faults, Limits
 
 Sit = Callable[..., Any]
 R = EndReason
+
+
+def lines_of(table: Any) -> tuple[Line, ...]:
+    """All lines of its record, also those that would be written only if a decision lasted."""
+    table.record.flush()
+    return read_record(table.record.path).lines
 
 
 def illegal_index(seat: Any) -> None:
@@ -161,7 +168,7 @@ async def test_an_answer_to_something_else_is_dropped_and_recorded(sit: Sit, cha
     assert table.match.faults == (None, None)
     mover.move(0)
     await table.play_to("turn", 1 - mover.number)
-    dropped = [line for line in read_record(table.record.path).lines if isinstance(line, Dropped)]
+    dropped = [line for line in lines_of(table) if isinstance(line, Dropped)]
     assert [(line.seat, line.what) for line in dropped] == [(mover.number, kind)]
     assert dropped[0].message
     assert table.match.seat_stats[mover.number].dropped == 1
@@ -174,7 +181,7 @@ async def test_a_repeated_answer_is_dropped(sit: Sit) -> None:
     mover.move(0)
     mover.move(1)
     await table.play_to("turn", 1 - mover.number)
-    lines = read_record(table.record.path).lines
+    lines = lines_of(table)
     assert [line.what for line in lines if isinstance(line, Dropped)] == ["late_or_repeated"]
     assert [line.action for line in lines if isinstance(line, Answer)][-1] == "pass()"
 
@@ -197,7 +204,7 @@ async def test_only_the_first_strays_of_a_seat_are_recorded_but_all_are_counted(
         mover.move(0, decision=77)
     mover.move(0)
     await table.play_to("turn", 1 - mover.number)
-    assert sum(isinstance(line, Dropped) for line in read_record(table.record.path).lines) == 10
+    assert sum(isinstance(line, Dropped) for line in lines_of(table)) == 10
     assert table.match.seat_stats[mover.number].dropped == 100
 
 
@@ -327,7 +334,7 @@ async def test_answers_of_others_at_the_same_node_still_count(sit: Sit) -> None:
     illegal_index(table.seats[0])
     table.seats[2].move(0)
     await table.clock.turn(0)
-    answers = [line for line in read_record(table.record.path).lines if isinstance(line, Answer)]
+    answers = [line for line in lines_of(table) if isinstance(line, Answer)]
     assert [(line.seat, table.seats[line.seat].decides[0].kind) for line in answers] == [(1, "stash"), (2, "stash")]
     assert [len(table.seats[seat].decides) for seat in (1, 2)] == [2, 1]
 
@@ -354,7 +361,7 @@ async def test_answers_that_others_leaving_made_impossible_are_asked_for_again(s
     await table.clock.turn(0)
     assert [seat.asked.kind for seat in table.seats[1:]] == ["stash", "stash"]
     assert [seat.asked.decision for seat in table.seats[1:]] == [before[2] + 1, before[2] + 2]
-    lines = read_record(table.record.path).lines
+    lines = lines_of(table)
     assert [(line.seat, line.what) for line in lines if isinstance(line, Dropped)] == [
         (1, "superseded"),
         (2, "superseded"),
@@ -395,7 +402,7 @@ async def test_who_thinks_is_not_disturbed_by_another_leaving(sit: Sit) -> None:
     actions = table.game.codec.decode_actions(mover.asked.legal_actions)
     mover.move(next(i for i, action in enumerate(actions) if table.game.format_action(action).startswith("rob(seat=1")))
     await table.play_to("turn", 2)
-    lines = read_record(table.record.path).lines
+    lines = lines_of(table)
     assert [type(line) for line in lines[-2:]] == [Answer, FaultLine]
     assert table.match.faults[0] is None
 
@@ -406,7 +413,7 @@ async def test_notes_are_kept_and_cut(sit: Sit) -> None:
     table.seats[0].move(0, note="short")
     table.seats[1].move(0, note="\u2603" * 5)
     await table.play_to("turn")
-    notes = [line.note for line in read_record(table.record.path).lines if isinstance(line, Answer)]
+    notes = [line.note for line in lines_of(table) if isinstance(line, Answer)]
     assert notes == ["short", "\u2603" * 3]
 
 
