@@ -51,7 +51,7 @@ from referee.schedule.config import DecidedBlock, decided_block, digest, seat_sp
 from referee.schedule.formats import ladder
 from referee.schedule.formats.api import Extent, Variant
 from referee.schedule.schedule import place_of
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import BotSetup, Meeting
@@ -173,7 +173,8 @@ class Division:
         self._blocks = 0
         self._groups = 0
         self._places = 0
-        self._taken: dict[str, tuple[MatchSpec, Judged]] | None = {}
+        self._taken: dict[str, tuple[int, Sequence[str], Sequence[int]]] | None = {}
+        """By match, place, entries and ranking of what was found when the run is taken up, until that is learned."""
         self._broken: list[LadderBot] = []
         self._approvals: dict[str, list[tuple[int, bool]]] = {}
         self._met: dict[str, Counter[str]] = {}
@@ -309,10 +310,10 @@ class Division:
                 self.beliefs.joined(line.fields["entry_id"], line.fields["name"])
             elif line.kind in (COUNTED, FOUND):
                 for match_id in line.fields["matches"]:
-                    if match_id in taken:
-                        self._learn(*taken.pop(match_id))
-        for spec, judged in taken.values():
-            self._learn(spec, judged)
+                    if (found := taken.pop(match_id, None)) is not None:
+                        self._learn(match_id, *found)
+        for match_id, found in taken.items():
+            self._learn(match_id, *found)
 
     def begin(self, stop: asyncio.Event) -> None:
         """Before the first match is played."""
@@ -668,42 +669,44 @@ class Division:
         most = math.ceil(OWNER_SHARE * (met[""] + 1))
         self._bars[bot.name] = tuple(owner for owner, blocks in met.items() if owner and blocks + 1 > most)
 
-    def _on_settled(self, spec: MatchSpec, judged: Judged | None) -> None:
+    def _on_settled(self, place: int, match_id: str, seats: Sequence[SeatSpec], judged: Judged | None) -> None:
         """A match is over, or will not be played for now."""
         if judged is None:
-            self._close(spec)
-        elif self._taken is None:
-            self._learn(spec, judged)
+            self._close(place)
+            return
+        entries = [seat.entry_id for seat in seats]
+        if self._taken is None:
+            self._learn(match_id, place, entries, judged.ranking)
         else:
-            self._taken[spec.match_id] = spec, judged
+            self._taken[match_id] = place, entries, judged.ranking
 
-    def _learn(self, spec: MatchSpec, judged: Judged) -> None:
-        number = self._block_of.get(spec.place)
-        entries = [seat.entry_id for seat in spec.seats]
+    def _learn(self, match_id: str, place: int, entries: Sequence[str], ranking: Sequence[int]) -> None:
+        number = self._block_of.get(place)
         if number is not None:
             block = self._open[number]
-            for one, rank in zip(entries, judged.ranking, strict=True):
-                if rank == max(judged.ranking) != min(judged.ranking):
+            first, last = min(ranking), max(ranking)
+            for one, rank in zip(entries, ranking, strict=True):
+                if rank == last != first:
                     continue
                 if one in block.left_by:
-                    self._unfair.append((spec.match_id, self._members[one].bot.name))
+                    self._unfair.append((match_id, self._members[one].bot.name))
                 else:
-                    block.not_lost.setdefault(one, []).append(spec.match_id)
+                    block.not_lost.setdefault(one, []).append(match_id)
             for seat, one in enumerate(entries):
                 if self._is_placed(one):
                     continue
-                for rank, other in zip(judged.ranking, entries, strict=True):
+                for rank, other in zip(ranking, entries, strict=True):
                     if one != other:
-                        own = judged.ranking[seat]
+                        own = ranking[seat]
                         share = 1.0 if own < rank else 0.5 if own == rank else 0.0
                         block.shares.setdefault((one, other), []).append(share)
-            unapproved = unapproved_among(entries, spec.place, self._approvals)
-            self.beliefs.apply(entries, block.teams, judged.ranking, unapproved)
-        self._close(spec)
+            unapproved = unapproved_among(entries, place, self._approvals)
+            self.beliefs.apply(entries, block.teams, ranking, unapproved)
+        self._close(place)
 
-    def _close(self, spec: MatchSpec) -> None:
+    def _close(self, place: int) -> None:
         """One match less of its block."""
-        number = self._block_of.pop(spec.place, None)
+        number = self._block_of.pop(place, None)
         if number is None:
             return
         block = self._open[number]

@@ -246,9 +246,8 @@ class RecordStore:
             with os.scandir(self.folder) as entries:
                 names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
             for name, entry in names:
-                path = self.folder / name
                 if name.startswith(".") and name.endswith(".tmp"):
-                    path.unlink()
+                    (self.folder / name).unlink()
                 elif name.endswith(LIVE_SUFFIX):
                     found[name.removesuffix(LIVE_SUFFIX)] = FileStamp._of(name, entry.stat())
                 elif name.endswith(CLOSED_SUFFIX):
@@ -256,7 +255,7 @@ class RecordStore:
                     if match_id in found:
                         live_path(self.folder, match_id).unlink()
                     found[match_id] = FileStamp._of(name, entry.stat())
-                    if match_id in packed and (known := _find_packed(path)):
+                    if match_id in packed and (known := _find_packed(path := self.folder / name)):
                         _drop_copy(path, *known)
         except OSError as error:
             raise _trouble(error) from error

@@ -201,9 +201,9 @@ class Schedule:
                 break
         return None
 
-    def pass_over(self, knows: Callable[[Sequence[tuple[str, Sequence[SeatSpec]]]], bool]) -> None:
+    def pass_over(self, knows: Callable[[int, Sequence[tuple[str, Sequence[SeatSpec]]]], bool]) -> None:
         """Take the next blocks as settled, as far as `knows` says that all their matches count by their records, and
-        that no bot had a fault in them. It gets the id and the seats of each match of a block.
+        that no bot had a fault in them. It gets the first place of a block, and the id and the seats of each match.
 
         This is quicker than to take and settle each match. It does nothing where blocks are kept, or where results
         before this place are still to come.
@@ -221,7 +221,7 @@ class Schedule:
             ids = [_match_id(self._config.id, place, seats) for place, seats in zip(places, seated, strict=True)]
             if any(self._breaks(coming.block.group, place) for place in places):
                 return
-            if not knows(list(zip(ids, seated, strict=True))):
+            if not knows(coming.place, list(zip(ids, seated, strict=True))):
                 return
             coming.taken = len(seated)
             self.places += len(seated)

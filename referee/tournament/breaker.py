@@ -86,7 +86,8 @@ class Breaker:
             return True
         entries = {entry_id for match in matches for entry_id in match}
         forms = {entry_id: self._forms.get(entry_id) or _Form() for entry_id in entries}
-        if not self._absent.keys().isdisjoint(entries) or any(form.faults for form in forms.values()):
+        has_returned = any(end < math.inf for one in entries for _, end in self._absent.get(one, ()))
+        if has_returned or any(form.faults for form in forms.values()):
             return False
         self._forms |= forms
         for match in matches:

@@ -106,9 +106,9 @@ class RunProgress:
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    on_settled: Callable[[MatchSpec, Judged | None], None] | None = None
-    """Called for each match when its fate is known, whatever that of earlier ones is; without a result if it does not
-    count, or is given up for now."""
+    on_settled: Callable[[int, str, Sequence[SeatSpec], Judged | None], None] | None = None
+    """Called with place, id and seats of each match when its fate is known, whatever that of earlier ones is; without a
+    result if it does not count, or is given up for now."""
     remembered: Remembered = field(default_factory=Remembered)
     """What was judged before of the record in a file: it is not read again while it is that file."""
     on_judged: Callable[[str, Path, Judged], None] = lambda _match_id, _record, _judged: None
@@ -182,7 +182,7 @@ class RunProgress:
 
     def _tell(self, spec: MatchSpec, judged: Judged | None) -> None:
         if self.on_settled is not None:
-            self.on_settled(spec, judged)
+            self.on_settled(spec.place, spec.match_id, spec.seats, judged)
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
         """One attempt at `spec` was lost because of this entry. It is judged when the match's turn comes."""
@@ -249,7 +249,7 @@ class RunProgress:
     def _look(self) -> MatchSpec | None:
         """Go on to the next match that has to be played."""
         while not (self.lead is not None and self.schedule.unsettled >= self.lead):
-            if self.on_settled is None and self.remembered:
+            if self.remembered:
                 self.schedule.pass_over(self._know)
             spec = self.schedule.next()
             if spec is None:
@@ -264,21 +264,26 @@ class RunProgress:
                 return spec
         return None
 
-    def _know(self, matches: Sequence[tuple[str, Sequence[SeatSpec]]]) -> bool:
-        """Whether the matches of a block count by what is remembered of their records, and nothing
-        else is known of them; they are then counted."""
+    def _know(self, first: int, matches: Sequence[tuple[str, Sequence[SeatSpec]]]) -> bool:
+        """Whether the matches of a block, which begins at the place `first`, count by what is remembered of their
+        records, and nothing else is known of them; they are then counted."""
+        known: list[Judged] = []
         for match_id, seats in matches:
             stamp = self._files.get(match_id)
             if stamp is None or match_id in self.verdicts or match_id in self.failed_starts:
                 return False
-            known = self.anchors.digests.get(match_id, "")
-            if not self.remembered.is_sound(match_id, stamp, known, len(seats)):
+            digest = self.anchors.digests.get(match_id, "")
+            judged = self.remembered.judged_sound(match_id, stamp, digest, len(seats))
+            if judged is None:
                 return False
+            known.append(judged)
         if self._failed_starts or not self.breaker.note_sound([{s.entry_id for s in seats} for _, seats in matches]):
             return False
-        for match_id, _ in matches:
-            del self._files[match_id]
         self.found += len(matches)
+        for place, ((match_id, seats), judged) in enumerate(zip(matches, known, strict=True), start=first):
+            del self._files[match_id]
+            if self.on_settled is not None:
+                self.on_settled(place, match_id, seats, judged)
         return True
 
     def _annulled(self, spec: MatchSpec) -> bool:

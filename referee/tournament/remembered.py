@@ -47,10 +47,12 @@ class Remembered:
         _, _, _, ranking, faults, wall_us, _ = row
         return Judged(COUNTS, tuple(ranking), tuple(faults) or ("",) * players, wall_us, digest)
 
-    def is_sound(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> bool:
-        """Whether `judged` has a result for the same, without a fault."""
+    def judged_sound(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> Judged | None:
+        """The same; None also if a seat had a fault."""
         row = self._row(match_id, stamp, digest, players)
-        return row is not None and not row[4]
+        if row is None or row[4]:
+            return None
+        return Judged(COUNTS, tuple(row[3]), ("",) * players, row[5], digest)
 
     def _row(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> list[Any] | None:
         row = self._rows.get(match_id)

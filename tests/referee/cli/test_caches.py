@@ -56,8 +56,13 @@ def take_up(monkeypatch):
             progress.remembered = read_remembered(folder.path, text.identity)
             progress.on_judged = memory.note
             if watched:
-                progress.on_settled = lambda spec, judged: settled.append(
-                    (spec.match_id, judged and (judged.ranking, judged.faults, judged.wall_us, judged.digest))
+                progress.on_settled = lambda place, match_id, seats, judged: settled.append(
+                    (
+                        place,
+                        match_id,
+                        [seat.entry_id for seat in seats],
+                        judged and (judged.ranking, judged.faults, judged.wall_us, judged.digest),
+                    )
                 )
             progress.take(folder.records.tidy())
             anchors.flush()

@@ -1,8 +1,11 @@
 """A restart reads no record again that it has judged, unless the file is another one."""
 
+from dataclasses import replace
+
 import pytest
 
 from referee.record.journal import BLOCK
+from referee.schedule.schedule import Schedule
 from referee.tournament.remembered import NAME
 
 
@@ -35,6 +38,51 @@ def test_a_restart_reads_no_record_again_and_knows_the_same(world, monkeypatch):
     (world.folder().path / NAME).unlink()
     read, found, same = read_again(world, monkeypatch)
     assert (len(read), found, same) == (matches, matches, skills)
+
+
+def test_blocks_that_are_passed_over_leave_the_same_state_as_records_that_are_read(world, bot, monkeypatch):
+    """Versions that were replaced, a fault, an annulled match and a block that is cut off among them."""
+    world.tables.behaves = lambda spec: (
+        "crashed bob" if len(world.tables.played) % 5 == 0 and has(spec, "bob") else "rated"
+    )
+    world.roster.set(bot("ann", 2), bot("bob"), bot("cyd"), bot("dan"))
+    world.play()
+    with world.division() as division:
+        annulled = sorted(world.run().records.paths())[2]
+        division.annul(annulled, by="", reason="slept")
+    world.config = replace(world.config, server=replace(world.config.server, drain_s=0.0))
+    last = len(world.tables.played)
+    world.tables.behaves = lambda _: "stays" if len(world.tables.played) > last + 1 else "rated"
+    world.roster.set(bot("ann", 2), bot("bob", 2), bot("cyd"))
+    world.play(lambda: len(world.tables.played) > last + 2)
+
+    def state():
+        with world.division() as division:
+            breaker = sorted((entry, str(form)) for entry, form in division.progress.breaker._forms.items())
+            return (
+                division.snapshot(),
+                division._open,
+                division._met,
+                division.beliefs,
+                breaker,
+                division.progress.found,
+            )
+
+    passed = []
+    pass_over = Schedule.pass_over
+    monkeypatch.setattr(
+        Schedule,
+        "pass_over",
+        lambda self, knows: pass_over(self, lambda *block: knows(*block) and (passed.append(block) or True)),
+    )
+    quick, number = state(), len(passed)
+    (world.folder().path / NAME).unlink()
+    assert state() == quick
+    assert len(passed) == number > 5
+
+
+def has(spec, name):
+    return any(seat.name == name for seat in spec.seats)
 
 
 def test_a_record_that_was_changed_is_read_and_does_not_count(world, monkeypatch):
