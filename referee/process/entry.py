@@ -252,7 +252,8 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
     for option, value in given.items():
         if option not in resolved:
             near = get_close_matches(option, resolved, n=1)
-            advice = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(resolved) or 'none'}"
+            has = f"name it under [options] in its bot.toml, which has: {', '.join(resolved) or 'none'}"
+            advice = f"did you mean '{near[0]}'?" if near else has
             raise EntryError(f"bot '{manifest.name}': it has no option '{option}'", advice)
         if not is_option_value(value) or type(value) is not type(resolved[option]):
             default = resolved[option]

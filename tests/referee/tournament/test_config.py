@@ -156,7 +156,7 @@ def test_the_name_alone_can_be_read_without_the_bots(write_file):
         ('path = "bots/bob"', 'path = "bots/bob"\nname = "Ann"', 6, "look alike", "name ="),
         ('path = "bots/bob"', 'path = "bots/bob"\nname = "\\u0430nn"', 6, "look alike", "name ="),
         ('path = "bots/bob"', 'path = "bots/ann"\nname = "x"', 6, "the same entry: same source", "other options"),
-        ('path = "bots/bob"', 'path = "bots/bob"\noptions = {depth = 1}', 6, "no option 'depth'", "it has: none"),
+        ('path = "bots/bob"', 'path = "bots/bob"\noptions = {depth = 1}', 6, "no option 'depth'", "which has: none"),
     ],
 )
 def test_bad_input_is_told_with_line_key_and_next_step(write_file, bots, old, new, line, words, step):
