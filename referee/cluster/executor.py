@@ -38,7 +38,7 @@ from referee.record.store import closed_path, live_path
 from referee.run.machines import ClusterState, MachineState
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
-from referee.tournament.executor import Executor, MatchLost
+from referee.tournament.executor import Executor, MatchLost, nothing
 from referee.tournament.messages import BotSetup, Meeting
 
 LOOK_S = 1.0
@@ -143,7 +143,9 @@ class _NowhereError(Exception):
 class Beside(Executor, Protocol):
     """The executor of this machine."""
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult: ...
+    async def play(
+        self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
+    ) -> MatchResult: ...
 
 
 class DaskExecutor:
@@ -231,10 +233,12 @@ class DaskExecutor:
             machine.free and (place is None or place == self._place_of(machine)) for machine in self._machines.values()
         )
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+    async def play(
+        self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
+    ) -> MatchResult:
         """`meeting`: the match is of a ladder, and these are its bots by seat."""
         if self._local is not None and (self._is_beside(spec) or (meeting and any(bot.remote for bot in meeting.bots))):
-            return await self._local.play(spec, cap_s, meeting)
+            return await self._local.play(spec, cap_s, meeting, over=over)
         if meeting is None:
             meeting = Meeting(self._records, tuple(self._bots[seat.entry_id] for seat in spec.seats))
         elif meeting.begun:

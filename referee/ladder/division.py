@@ -53,7 +53,7 @@ from referee.schedule.formats.api import Extent, Variant
 from referee.schedule.schedule import place_of
 from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.attempts import attempts_of, memory_voids
-from referee.tournament.executor import MatchLost
+from referee.tournament.executor import MatchLost, nothing
 from referee.tournament.messages import BotSetup, Meeting
 from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Playing, Runner
@@ -90,7 +90,9 @@ class Tables(Protocol):
     @property
     def slots(self) -> int: ...
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult: ...
+    async def play(
+        self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
+    ) -> MatchResult: ...
 
 
 @dataclass(slots=True)
@@ -350,13 +352,14 @@ class Division:
         """Whether it can be seated now."""
         return not bot.remote or (self._connections.connected(bot) and not self._connections.busy(bot))
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+    async def play(self, spec: MatchSpec, cap_s: float, *, over: Callable[[], None] = nothing) -> MatchResult:
         try:
             setups = tuple(self._members[seat.entry_id].setup for seat in spec.seats)
         except KeyError as error:  # a journal that was written by hand
             raise MatchLost(f"the journal does not say what the bot {error} is") from None
         begun = self._begun.pop(spec.block, "")
-        return await self._tables.play(spec, cap_s, Meeting(self.folder.matches.resolve(), setups, begun))
+        meeting = Meeting(self.folder.matches.resolve(), setups, begun)
+        return await self._tables.play(spec, cap_s, meeting, over=over)
 
     # Who is there
 

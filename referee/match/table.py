@@ -164,9 +164,10 @@ class Table:
             for match_id, bots in self._playing.items()
         }
 
-    async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
+    async def play(self, spec: MatchSpec, records: Path, *, over: Callable[[], None] = lambda: None) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.
 
+        `over` is called when it has been played and its record is about to be closed: the next match may begin.
         The result is durable when it is returned. When the referee itself fails (a game's bug, a full disk) the result
         is a platform fault, and the record holds what could be written. UnknownGame, ValueError and RecordExistsError
         for a specification that cannot be played; CancelledError is passed on, the record then says cancelled.
@@ -191,6 +192,7 @@ class Table:
             _close_cancelled(spec, played, record, began_ns)
             raise
         result = _result(spec, played, began_ns)
+        over()
         try:
             # fsync and compression block for milliseconds: other matches of this loop must not feel them.
             await asyncio.shield(asyncio.to_thread(record.close, _footer(spec, result, played.outcome.trouble)))

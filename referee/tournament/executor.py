@@ -5,7 +5,7 @@ match is the truth, its result only the news of it: the result brings the record
 on the runner's own machine may write the record to the run folder itself.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -27,6 +27,10 @@ class MatchLost(Exception):
         self.machine = machine
 
 
+def nothing() -> None:
+    """For who does not ask when a match is over."""
+
+
 class MatchPlayer(Protocol):
     """What the runner of one run asks of an executor, which may play for other runs as well."""
 
@@ -37,9 +41,11 @@ class MatchPlayer(Protocol):
     def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
         """Whether it would begin with this match beside those that it has been given and has not given back."""
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+    async def play(self, spec: MatchSpec, cap_s: float, *, over: Callable[[], None] = nothing) -> MatchResult:
         """Play one match; its record is then in the result, or in the folder of the run. Called where there is room.
 
+        `over` may be called once the match has been played and nothing but its record is to be closed: from then on it
+        takes no room.
         MatchLost if there is no result, or none after `cap_s`; PlatformError if no match can be played at all.
         A cancelled call abandons its match.
         """

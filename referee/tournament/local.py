@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +22,7 @@ from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
-from referee.tournament.executor import MatchLost
+from referee.tournament.executor import MatchLost, nothing
 from referee.tournament.messages import Door, Meeting
 from referee.tournament.remote import Guests
 from referee.tournament.resources import pinned
@@ -188,7 +188,9 @@ class LocalExecutor:
         """The seat of this match whose bot keeps its worker busy, and a sentence; None if no bot does."""
         return next((flood for worker in self._workers if (flood := worker.flood_in(match_id))), None)
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+    async def play(
+        self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
+    ) -> MatchResult:
         """`meeting`: the match is of another run than the one that this began with."""
         remote = {bot.remote for bot in meeting.bots if bot.remote} if meeting is not None else set()
         before = b"" if meeting is None else messages.meet_line(meeting)
@@ -196,10 +198,14 @@ class LocalExecutor:
             result = await self._host.play(spec, cap_s, remote, before)
         else:
             worker = await self._idle.get()
-            try:
-                result = await worker.play(spec, cap_s, before)
-            finally:
-                self._idle.put_nowait(worker)
+            with ExitStack() as busy:
+                busy.callback(self._idle.put_nowait, worker)
+
+                def is_over() -> None:
+                    busy.close()
+                    over()
+
+                result = await worker.play(spec, cap_s, before, is_over)
         if result.reason is EndReason.PLATFORM_FAULT:
             self._check_files(spec)
         return result
@@ -250,6 +256,16 @@ async def _sweep(child_reaper: ChildReaper) -> None:
     child_reaper.sweep()
 
 
+@dataclass(slots=True)
+class _Given:
+    """A match that a worker was given. `over` is to be called when it has been played."""
+
+    process: asyncio.subprocess.Process
+    result: asyncio.Future[MatchResult]
+    over: Callable[[], None]
+    is_over: bool = False
+
+
 class _Worker:
     """One slot: a process while it lives, a new one after it died."""
 
@@ -266,33 +282,66 @@ class _Worker:
         self._deaths = 0
         self._killed = False
         self._floods: Mapping[str, tuple[int, str]] = {}
+        self._given: dict[str, _Given] = {}
+        """The matches that it has been given and has told no result of, by id."""
+        self._heard: asyncio.subprocess.Process | None = None
+        self._hearing: asyncio.Task[None] | None = None
         self.door = _CLOSED
         """What the process said last of remote bots."""
 
-    async def play(self, spec: MatchSpec, cap_s: float, before: bytes = b"") -> MatchResult:
-        """`before`: a line that it needs first."""
+    async def play(self, spec: MatchSpec, cap_s: float, before: bytes, over: Callable[[], None]) -> MatchResult:
+        """`before`: a line that it needs first. Once it calls `over` it can be given another match."""
         process = await self.ready()
+        given = _Given(process, asyncio.get_running_loop().create_future(), over)
+        self._given[spec.match_id] = given
+        if self._hearing is None or self._hearing.done() or self._heard is not process:
+            self._heard, self._hearing = process, asyncio.create_task(self._hear_out(process))
         try:
             async with asyncio.timeout(cap_s):
-                kind, content = await self._ask(process, before + messages.play_line(spec))
+                await self.tell(process, before + messages.play_line(spec))
+                return await given.result
         except TimeoutError:
             await self.bury(process)
             sentence = f"no result after {cap_s:.0f} s; the worker was killed"
             raise MatchLost(sentence, self.flood_in(spec.match_id)) from None
-        except MatchLost as error:
-            await self.bury(process)
-            raise MatchLost(str(error), self.flood_in(spec.match_id)) from None
-        except BaseException:
-            await self.bury(process)
+        except asyncio.CancelledError:
+            if not given.is_over:  # else its record is being closed, and the worker may play another match
+                await self.bury(process)
             raise
-        if kind == "result" and content.match_id == spec.match_id:
+
+    async def _hear_out(self, process: asyncio.subprocess.Process) -> None:
+        """Until it has told all of the matches that it was given; one that breaks off is buried."""
+        try:
+            while any(given.process is process for given in self._given.values()):
+                self._take(*await self.hear(process))
+        except MatchLost as error:
+            lost = {match_id: given for match_id, given in self._given.items() if given.process is process}
+            floods = {match_id: self.flood_in(match_id) for match_id in lost}
+            for match_id in lost:
+                del self._given[match_id]
+            await self.bury(process)
+            for match_id, given in lost.items():
+                if not given.result.done():
+                    given.result.set_exception(MatchLost(str(error), floods[match_id]))
+
+    def _take(self, kind: str, content: Any) -> None:
+        """What it says of one of its matches. MatchLost if it is something else."""
+        match_id = content.match_id if kind == "result" else content["match"] if kind in ("lost", "over") else ""
+        given = self._given.get(match_id)
+        if given is None:
+            raise MatchLost(f"the worker answered out of turn ({kind})")
+        if kind == "over":
+            given.is_over = True
+            given.over()
+            return
+        del self._given[match_id]
+        if given.result.done():  # nobody waits for it any more
+            return
+        if kind == "result":
             self.is_well()
-            result: MatchResult = content
-            return result
-        if kind == "failed":
-            raise MatchLost(str(content))
-        await self.bury(process)
-        raise MatchLost(f"the worker answered out of turn ({kind})")
+            given.result.set_result(content)
+        else:
+            given.result.set_exception(MatchLost(str(content["what"])))
 
     async def stop(self) -> None:
         """Ask it to end, and see that it does, if need be by killing it."""
@@ -309,6 +358,8 @@ class _Worker:
                     await process.wait()
         finally:
             await _end(process)
+            if self._hearing is not None:
+                self._hearing.cancel()
 
     @property
     def pid(self) -> int | None:
@@ -425,13 +476,12 @@ class _Worker:
         raise MatchLost(f"the worker {_how(process.returncode)}{self._last_words()}")
 
     async def bury(self, process: asyncio.subprocess.Process) -> None:
-        self._deaths += 1
-        self.door = _CLOSED
-        try:
-            await _end(process)
-        finally:
-            if self._process is process:
-                self._process = None
+        """End it. Whoever has lost a match by it may call this."""
+        if self._process is process:
+            self._deaths += 1
+            self._process = None
+            self.door = _CLOSED
+        await _end(process)
 
     def _last_words(self) -> str:
         """The last line of the log since this process began, for a sentence."""

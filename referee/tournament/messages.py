@@ -201,8 +201,9 @@ def result_line(result: MatchResult) -> bytes:
     return f'{{"result":{result.to_json()}}}\n'.encode("ascii")
 
 
-def failed_line(sentence: str) -> bytes:
-    return _line({"failed": sentence})
+def over_line(match_id: str) -> bytes:
+    """The match has been played; its result follows when its record is closed."""
+    return _line({"over": {"match": match_id}})
 
 
 def lost_line(match_id: str, sentence: str) -> bytes:
@@ -235,7 +236,7 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, MatchResult.from_json(json.dumps(content))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
-    if kind not in ("ready", "refused", "failed", "lost", "abandon", "stop", "alive", "note"):
+    if kind not in ("ready", "refused", "lost", "abandon", "stop", "alive", "note", "over"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
 

@@ -10,6 +10,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -158,13 +159,18 @@ class Runner:
         self._failed_starts: dict[str, set[str]] = {}
         self._machines_lost = Counter[str]()
         self._slow_starts: set[str] = set()
+        self._closing: set[str] = set()
+        """The matches in play that have been played, and whose records are being closed: as many as there are slots
+        take no room."""
+        self._room = asyncio.Event()
+        """Set when a match has come to that."""
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set, or until the matches in play have ended after an order has changed the
         run, which is then taken up again. PlatformError when the machine does not let it go on."""
         self.begin(stop)
         playing: Playing = {}
-        stopping = asyncio.create_task(stop.wait())
+        stopping, room = asyncio.create_task(stop.wait()), asyncio.create_task(self._room.wait())
         look_s = _LOOK_AGAIN_S if self._steering is None else LOOK_S
         try:
             while True:
@@ -173,11 +179,14 @@ class Runner:
                     self.start(spec, playing)
                 if stop.is_set() or not (playing or self._is_held):
                     break
-                await asyncio.wait([stopping, *playing], timeout=look_s, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([stopping, room, *playing], timeout=look_s, return_when=asyncio.FIRST_COMPLETED)
+                if room.done():
+                    self._room.clear()
+                    room = asyncio.create_task(self._room.wait())
                 self.judge_finished(playing)
             await self.finish(playing)
         finally:
-            await cancel([stopping, *playing])
+            await cancel([stopping, room, *playing])
         return self.end(stopped=stop.is_set())
 
     @property
@@ -224,11 +233,15 @@ class Runner:
 
     async def _play(self, spec: MatchSpec) -> MatchResult:
         """The record of the match is in the run folder at the end."""
-        result = await self._executor.play(spec, cap_s(spec))
+        result = await self._executor.play(spec, cap_s(spec), over=partial(self._is_over, spec.match_id))
         if result.record is not None:
             # fsync blocks for milliseconds: other matches go on. Not undone if the run is stopped just now.
             await asyncio.shield(asyncio.to_thread(keep_record, self._folder.matches, spec.match_id, result.record))
         return result
+
+    def _is_over(self, match_id: str) -> None:
+        self._closing.add(match_id)
+        self._room.set()
 
     @property
     def voided(self) -> int:
@@ -242,9 +255,11 @@ class Runner:
 
     def next(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
         """What to play next; None when nothing can be started now."""
-        if len(playing) >= self._executor.slots or self._quiet is not None:
+        at_table = [spec for spec in playing if spec.match_id not in self._closing]
+        slots = self._executor.slots
+        if len(at_table) >= slots or len(playing) >= 2 * slots or self._quiet is not None:
             return None
-        while (spec := self._pick(playing)) is not None:
+        while (spec := self._pick(at_table)) is not None:
             if not self._progress.is_off(spec):
                 break
         if spec is None and not playing:
@@ -347,6 +362,7 @@ class Runner:
         finished = sorted((task for task in playing if task.done()), key=lambda task: playing[task].place)
         for task in finished:
             spec = playing.pop(task)
+            self._closing.discard(spec.match_id)
             self._seated.subtract(seat.entry_id for seat in spec.seats)
             self._judge(spec, task)
             self._tell()

@@ -11,7 +11,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -211,35 +211,42 @@ def memory_mib() -> int:
 
 
 async def play_all(link: Link, table: Table, records: Path, bots: "Bots") -> None:
+    """One match after another. While the record of one is being closed the next may begin."""
     receiving: asyncio.Task[bytes | None] = asyncio.create_task(link.receive())
+    playing: dict[asyncio.Task[bytes], str] = {}
+    over: set[str] = set()
     trouble = ""
-    while True:
-        line = await receiving
-        if line is None:
-            return
-        kind, content = messages.read_line(line)
-        if kind not in ("meet", "play"):
-            return
-        receiving = asyncio.create_task(link.receive())
-        if kind == "meet":
-            trouble = ""
-            try:
-                records = content.records
-                for entry_id in bots.meet(content):
-                    table.forget(entry_id)
-            except Refused as error:
-                trouble = str(error)
-            continue
-        if trouble:
-            link.send(messages.failed_line(trouble))
-            continue
-        playing = asyncio.create_task(_play(table, content, records))
-        await asyncio.wait([receiving, playing], return_when=asyncio.FIRST_COMPLETED)
-        if not playing.done():  # a line in the midst of a match: stop, or the end
-            playing.cancel()
-            await asyncio.wait([playing])
-            return
-        link.send(playing.result())
+
+    def is_over(match_id: str) -> None:
+        over.add(match_id)
+        with suppress(OSError):  # the runner is gone
+            link.send(messages.over_line(match_id))
+
+    try:
+        while True:
+            await asyncio.wait([receiving, *playing], return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in playing if task.done()]:
+                over.discard(playing.pop(task))
+                link.send(task.result())
+            if not receiving.done():
+                continue
+            line = receiving.result()
+            if line is None or over != set(playing.values()):  # the end, or stop in the midst of a match
+                return
+            kind, content = messages.read_line(line)
+            if kind not in ("meet", "play"):
+                return
+            receiving = asyncio.create_task(link.receive())
+            if kind == "meet":
+                records, trouble = content.records, _meet(table, bots, content)
+            elif trouble:
+                link.send(messages.lost_line(content.match_id, trouble))
+            else:
+                playing[asyncio.create_task(_play(table, content, records, is_over))] = content.match_id
+    finally:
+        for task in playing:
+            task.cancel()
+        await asyncio.gather(*playing, return_exceptions=True)
 
 
 async def play_together(link: Link, table: Table, setup: Setup, bots: "Bots") -> None:
@@ -300,11 +307,11 @@ async def _play_and_tell(link: Link, table: Table, spec: MatchSpec, records: Pat
         link.send(line)
 
 
-async def _play(table: Table, spec: MatchSpec, records: Path) -> bytes:
+async def _play(table: Table, spec: MatchSpec, records: Path, is_over: Callable[[str], None]) -> bytes:
     try:
-        return messages.result_line(await table.play(spec, records))
+        return messages.result_line(await table.play(spec, records, over=partial(is_over, spec.match_id)))
     except Exception as error:  # one match's trouble, told; the worker serves the next
-        return messages.failed_line(f"{type(error).__name__}: {error}")
+        return messages.lost_line(spec.match_id, f"{type(error).__name__}: {error}")
 
 
 def _tell_of_guest(link: Link, setup: Setup, entry_id: str, what: str) -> None:

@@ -21,7 +21,7 @@ from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
-from referee.tournament.executor import MatchLost
+from referee.tournament.executor import MatchLost, nothing
 from referee.tournament.machine import Machine
 from referee.tournament.progress import Decide
 from referee.tournament.runner import Reached, Summary
@@ -135,6 +135,10 @@ class FakeExecutor:
     floods: str = ""
     unanswered: str = ""
     unanswered_at: Callable[[MatchSpec, int], bool] = lambda spec, attempt: True
+    closing: int = 0
+    """For how many turns of the loop a match that is over goes on, because its record is being closed."""
+    ended_before: list[int] = field(default_factory=list)
+    """Per match that was begun, how many had ended by then."""
     brings: bool = False
     """Whether results bring their records, as from other machines: then none is in the run folder."""
 
@@ -156,9 +160,10 @@ class FakeExecutor:
             return len(local) < self.slots - len(self.remote)
         return not any(remote & {seat.name for seat in other.seats} for other in playing)
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+    async def play(self, spec: MatchSpec, cap_s: float, *, over: Callable[[], None] = nothing) -> MatchResult:
         assert cap_s > 0
         self.started.append(spec.place)
+        self.ended_before.append(len(self.ended))
         self.in_play.add(spec.place)
         self.moments.append(set(self.in_play))
         self.company[spec.place] = 0
@@ -171,6 +176,10 @@ class FakeExecutor:
                 made = self.records / f"{spec.match_id}.jsonl.gz"
                 result = replace(result, record=made.read_bytes())
                 made.unlink()
+            if self.closing:
+                over()
+            for _ in range(self.closing):
+                await asyncio.sleep(0)
             return result
         finally:
             self.in_play.discard(spec.place)

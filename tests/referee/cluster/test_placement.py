@@ -305,7 +305,7 @@ class Beside:
     def __init__(self):
         self.played = []
 
-    async def play(self, match, cap_s, meeting=None):
+    async def play(self, match, cap_s, meeting=None, *, over=None):
         self.played.append((match.match_id, meeting))
         return result()
 

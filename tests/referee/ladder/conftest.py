@@ -23,6 +23,7 @@ from referee.process.sandbox import Sandbox
 from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.schedule.spec import MatchSpec
+from referee.tournament.executor import nothing
 from referee.tournament.messages import BotSetup, Meeting
 from tests.referee.ladder.clock import Clock
 from tests.referee.ladder.handing_in import Sign
@@ -70,7 +71,9 @@ class FakeTables:
     begun: list[str] = field(default_factory=list)
     """For each match in `played`, what its meeting says of its block."""
 
-    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+    async def play(
+        self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
+    ) -> MatchResult:
         assert meeting is not None
         assert [bot.known_as for bot in meeting.bots] == [seat.entry_id for seat in spec.seats]
         self.played.append(spec)

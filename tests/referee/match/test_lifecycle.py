@@ -13,7 +13,7 @@ import pytest
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
-from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
+from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry, load_entry
 from referee.record import Answer, Chance, RecordFollower, read_record, verify
 from tests.living import is_alive
@@ -263,6 +263,22 @@ async def test_matches_side_by_side_do_not_mix(random_bot: Entry, spec: Specs, t
     for result in results:
         assert result.reason is EndReason.NORMAL
         assert verify(tmp_path / f"{result.match_id}.jsonl.gz").status == "ok"
+
+
+async def test_the_next_match_begins_with_the_same_bots_before_the_record_of_the_last_is_closed(
+    random_bot: Entry, spec: Specs, tmp_path: Path
+) -> None:
+    begun: list[asyncio.Task[MatchResult]] = []
+    async with Table({random_bot.id: random_bot}) as table:
+
+        def over() -> None:
+            assert not (tmp_path / "m-0000.jsonl.gz").exists()
+            begun.append(asyncio.create_task(table.play(spec(1, random_bot, random_bot), tmp_path)))
+
+        await table.play(spec(0, random_bot, random_bot), tmp_path, over=over)
+        assert (tmp_path / "m-0000.jsonl.gz").exists()
+        assert (await begun[0]).startup_us == ()
+    assert verify(tmp_path / "m-0000.jsonl.gz").status == verify(tmp_path / "m-0001.jsonl.gz").status == "ok"
 
 
 async def test_a_cancelled_match_is_recorded_as_such_and_leaves_no_process(

@@ -130,13 +130,69 @@ async def test_a_worker_that_says_it_is_alive_is_waited_for(executor, specs, mon
         ("print('hello', flush=True)", "not a line of this protocol"),
         ("say(ready=True)", "out of turn"),
         ("spec = {'match_id': 'another'}", "out of turn"),
-        ("say(failed='the rules broke')", "the rules broke"),
+        ("say(lost={'match': spec['match_id'], 'what': 'the rules broke'})", "the rules broke"),
+        ("say(over={'match': 'another'})", "out of turn"),
     ],
 )
 async def test_a_worker_that_says_something_else_loses_its_match(executor, specs, answer, words):
     async with executor(answer) as table:
         with pytest.raises(MatchLost, match=words):
             await table.play(specs[0], 5)
+
+
+CLOSING = """
+    say(ready=True)
+    waiting = []
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "play" not in message:
+            break
+        spec = message["play"]
+        waiting.append(spec)
+        {answer}
+        say(over={{"match": spec["match_id"]}})
+        if len(waiting) == 2:
+            for spec in reversed(waiting):
+                say(result=result(spec))
+            waiting = []
+"""
+
+
+async def test_a_worker_gets_the_next_match_while_it_closes_the_record_of_the_last(executor, specs):
+    async with executor(whole=CLOSING.format(answer="pass")) as table:
+        over = asyncio.Event()
+        first = asyncio.create_task(table.play(specs[0], 60, over=over.set))
+        async with asyncio.timeout(30):
+            await over.wait()
+        second = await table.play(specs[1], 60)
+        assert second.match_id == specs[1].match_id
+        assert ((await first).match_id, first.result().detail) == (specs[0].match_id, second.detail)
+
+
+async def test_a_worker_that_dies_loses_the_match_that_it_plays_and_the_one_that_it_closes(executor, specs):
+    async with executor(whole=CLOSING.format(answer="if spec['place'] == 1: os.kill(os.getpid(), 9)")) as table:
+        over = asyncio.Event()
+        first = asyncio.create_task(table.play(specs[0], 60, over=over.set))
+        async with asyncio.timeout(30):
+            await over.wait()
+        for playing in (table.play(specs[1], 60), first):
+            with pytest.raises(MatchLost, match="was killed by signal 9"):
+                await playing
+        third = asyncio.create_task(table.play(specs[2], 60))
+        assert (await table.play(specs[3], 60)).match_id == specs[3].match_id
+        assert (await third).match_id == specs[2].match_id
+
+
+async def test_a_match_that_is_abandoned_while_its_record_is_closed_costs_no_other(executor, specs):
+    async with executor(whole=CLOSING.format(answer="pass")) as table:
+        over = asyncio.Event()
+        first = asyncio.create_task(table.play(specs[0], 60, over=over.set))
+        async with asyncio.timeout(30):
+            await over.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert (await table.play(specs[1], 60)).match_id == specs[1].match_id
 
 
 async def test_an_abandoned_match_ends_its_worker(executor, specs):

@@ -28,6 +28,20 @@ def test_no_slot_idles_while_there_is_work_sch11(make_tournament, play):
     assert slow_first.log.records[-1].name.startswith("m000000-")
 
 
+def test_the_next_match_begins_while_the_record_of_the_last_is_closed(make_tournament, play):
+    run = play(make_tournament(3), slots=1, closing=30)
+    total = run.summary.total
+    assert (run.summary.played, run.summary.complete) == (total, True)
+    assert run.executor.started == list(range(total))
+    assert run.executor.ended_before == [max(0, number - 1) for number in range(total)]
+
+
+def test_a_last_attempt_waits_until_all_records_are_closed(make_tournament, play):
+    run = play(make_tournament(3), slots=1, closing=30, script={1: ["void", "void", "rated"]})
+    last = len(run.executor.started) - 1 - run.executor.started[::-1].index(1)
+    assert run.executor.ended_before[last] == last
+
+
 def test_a_replay_comes_before_what_is_later_in_the_schedule(make_tournament, play):
     run = play(make_tournament(3), script={2: ["void", "rated"]})
     assert run.executor.started[:5] == [0, 1, 2, 2, 3]

@@ -8,21 +8,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
-from referee.record import read_record, verify
+from referee.record import SeatStats, read_record, verify
+from referee.record.reasons import EndReason
 from referee.schedule.schedule import known_matches
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import config_of
 from referee.tournament.messages import Setup
-from referee.tournament.worker import MOST_FILES, Bots, play_together
+from referee.tournament.worker import MOST_FILES, Bots, play_all, play_together
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -47,8 +49,9 @@ class WorkerProcess:
         self.process.stdin.flush()
 
     def receive(self) -> tuple[str, object]:
-        """The next message that is no sign of life: those come whenever the time is."""
-        while (message := messages.read_line(self.process.stdout.readline()))[0] == "alive":
+        """The next message that is no sign of life, which come whenever the time is, and not only that a match is over
+        whose result follows."""
+        while (message := messages.read_line(self.process.stdout.readline()))[0] in ("alive", "over"):
             pass
         return message
 
@@ -216,9 +219,9 @@ def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, se
     worker.send(setup)
     worker.receive()
     worker.send(messages.play_line(replace(first, game="no_such_game")))
-    kind, sentence = worker.receive()
-    assert kind == "failed"
-    assert "unknown game 'no_such_game'" in sentence
+    kind, content = worker.receive()
+    assert (kind, content["match"]) == ("lost", first.match_id)
+    assert "unknown game 'no_such_game'" in content["what"]
     worker.send(messages.play_line(second))
     assert worker.receive()[0] == "result"
 
@@ -288,7 +291,8 @@ def test_lines_survive_the_way_there_and_back(cup, luck):
     assert kind == "setup"
     assert [bot.entry_id for bot in setup.bots] == [entry.id for entry in cup.entries]
     assert (setup.records, setup.socket_dir, setup.lock_fd) == (Path("m"), Path("s"), 7)
-    assert messages.read_line(messages.failed_line("a\nb")) == ("failed", "a\nb")
+    assert messages.read_line(messages.lost_line("m", "a\nb")) == ("lost", {"match": "m", "what": "a\nb"})
+    assert messages.read_line(messages.over_line("m")) == ("over", {"match": "m"})
 
 
 @pytest.mark.parametrize(
@@ -354,6 +358,45 @@ async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_
         desk.lines.put_nowait(None)
         await serving
     assert (desk.went_on.get_nowait(), desk.said) == (("ends", other.match_id), [])
+
+
+class ClosingDesk(Desk):
+    """Each match is over when it has begun; its record is closed when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed: dict[str, asyncio.Event] = {}
+
+    async def play(self, spec: MatchSpec, _: Path, *, over: Callable[[], None]) -> MatchResult:
+        closed = self.closed[spec.match_id] = asyncio.Event()
+        over()
+        self.went_on.put_nowait(("is over", spec.match_id))
+        await closed.wait()
+        stats = (SeatStats(), SeatStats())
+        return MatchResult(spec.match_id, "rated", EndReason.NORMAL, "", (1, 2), (), (None, None), stats, 0, 0.0, "")
+
+
+async def test_a_match_begins_while_the_record_of_the_last_one_is_closed(make_tournament, tmp_path: Path, luck) -> None:
+    one, other, *_ = known_matches(config_of(make_tournament(blocks=10)), luck)
+    desk = ClosingDesk()
+    serving = asyncio.create_task(play_all(desk, desk, tmp_path, Bots(Setup((), tmp_path, tmp_path, None))))
+
+    def said() -> list[tuple[str, str]]:
+        kinds = [messages.read_line(line) for line in desk.said]
+        return [(kind, what.match_id if kind == "result" else what["match"]) for kind, what in kinds]
+
+    async with asyncio.timeout(60):
+        for spec in (one, other):
+            desk.lines.put_nowait(messages.play_line(spec))
+            assert await desk.went_on.get() == ("is over", spec.match_id)
+        assert said() == [("over", one.match_id), ("over", other.match_id)]
+        for spec in (other, one):
+            desk.closed[spec.match_id].set()
+            for _ in range(10):
+                await asyncio.sleep(0)
+        assert said()[2:] == [("result", other.match_id), ("result", one.match_id)]
+        desk.lines.put_nowait(messages.stop_line())
+        await serving
 
 
 @pytest.mark.strict_sandbox
