@@ -156,15 +156,24 @@ def test_errors_of_the_provider_are_tried_again_and_counted(stub: Provider) -> N
 def test_the_provider_says_how_long_to_wait(stub: Provider) -> None:
     stub.reply = lambda r: send(r, 429, "slow", Retry_After="30") if len(stub.asked) == 1 else say(r, "ACTION: 0")
     answer, _ = ask(stub.address, 5)
-    assert answer["provider_error"] == "HTTP 429 'slow' at request 1"
+    assert answer["provider_error"] == "HTTP 429 'slow' (request 1)"
     assert "index" not in answer
 
 
-@pytest.mark.parametrize("status", [400, 401, 404])
-def test_a_refusal_that_will_not_change_is_not_tried_again(stub: Provider, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (400, ""),
+        (401, "; check the key, and that its variable is granted"),
+        (404, "; check model and base_url, which mostly ends in /v1"),
+    ],
+)
+def test_a_refusal_that_will_not_change_is_not_tried_again_and_says_what_to_do(
+    stub: Provider, status: int, advice: str
+) -> None:
     stub.reply = lambda request: send(request, status, "who are you")
     answer, _ = ask(stub.address, 20)
-    assert answer["provider_error"] == f"HTTP {status} 'who are you' at request 1"
+    assert answer["provider_error"] == f"HTTP {status} 'who are you'{advice} (request 1)"
     assert len(stub.asked) == 1
 
 
@@ -326,5 +335,5 @@ async def test_a_provider_that_goes_on_refusing_costs_the_bot_the_match_by_that_
     result, record = await hall.play("toy", model(hall, stub), model(hall, good, model="good"), limits=limits)
     good.close()
     assert (result.reason, result.faults[1]) == (EndReason.PROVIDER_ERROR, None)
-    assert "HTTP 503 'busy' at request" in result.detail
+    assert "HTTP 503 'busy' (request " in result.detail
     assert record.footer.usage[0].provider_errors == len(stub.asked)

@@ -41,6 +41,12 @@ PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Before the endpoint is asked again after an error."""
 FINAL = (400, 401, 403, 404, 413, 422)
 """Errors of HTTP that asking again does not mend."""
+ADVICE = {
+    401: "; check the key, and that its variable is granted",
+    403: "; check the key, and what it may use",
+    404: "; check model and base_url, which mostly ends in /v1",
+}
+"""What to do about an error, by its number."""
 MOST_REASON = 400
 """Characters of the reply that go into the note."""
 MOST_EVENTS = 60
@@ -183,7 +189,7 @@ class Asking:
                 self._used.wait_s += time.monotonic() - asked_s
             say(f"provider error: {self.problem}")
             if final or time.monotonic() + pause_s >= self.deadline_s:
-                raise ProviderError(f"{self.problem} at request {tries}")
+                raise ProviderError(f"{self.problem} (request {tries})")
             time.sleep(pause_s)
 
     def post(self, messages: list[dict[str, str]], left_s: float) -> str:
@@ -220,7 +226,7 @@ def explained(error: Exception, pause_s: float) -> tuple[str, float, bool]:
         wanted = error.headers.get("Retry-After", "")
         pause_s = max(pause_s, float(wanted)) if re.fullmatch(r"\d{1,4}(\.\d+)?", wanted) else pause_s
         said = error.read(200).decode(errors="replace").strip()
-        return f"HTTP {error.code} {said!r}", pause_s, error.code in FINAL
+        return f"HTTP {error.code} {said!r}{ADVICE.get(error.code, '')}", pause_s, error.code in FINAL
     return f"{type(error).__name__}: {error}", pause_s, False
 
 
