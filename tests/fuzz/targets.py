@@ -152,6 +152,7 @@ def _messages() -> list[bytes]:
     bodies: list[dict[str, Any]] = [
         {"move": pb.Move(match="m-1", decision=1, index=0, note="a note")},
         {"move": pb.Move(match="m-1", decision=1, action=b'{"kind":"pass"}')},
+        {"move": pb.Move(match="m-1", decision=1, provider_error="x", usage=pb.Usage(requests=3, cost_nanos=7))},
         {"ready": pb.Ready(match="m-1")},
         {"resign": pb.Resign(match="m-1")},
         {"hello": pb.Hello(protocol=1, token="t", games=["*"])},
@@ -236,7 +237,7 @@ def _result_line() -> bytes:
         "faults": [None, {"seat": 1, "reason": "crashed", "detail": "x"}], "decisions": 3, "wall_s": 0.5,
         "state_hash": "00",
         "seat_stats": [{"decisions": 1, "total_us": 2, "worst_us": 2, "cpu_us": 3, "dropped": 0}] * 2,
-        "startup_us": [0, 1500],
+        "startup_us": [0, 1500], "usage": [None, {"requests": 3, "prompt_tokens": 900, "wait_us": 7}],
     }  # fmt: skip
     return json.dumps(values).encode()
 

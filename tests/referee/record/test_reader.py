@@ -22,12 +22,15 @@ from referee.record import (
     RecordFollower,
     RecordWriter,
     SeatStats,
+    Usage,
     read_record,
 )
+from referee.record.format import MOST_USED
 from referee.record.reader import read_header
 
 text = st.text(max_size=20)
 number = st.integers(-1, 2**53)
+used = st.one_of(st.none(), st.builds(Usage, *[st.integers(0, MOST_USED)] * 7))
 line_values = st.one_of(
     st.builds(Chance, outcome=st.one_of(st.integers(-(2**53), 2**53), text)),
     st.builds(Answer, seat=number, action=text, wall_us=number, cpu_us=number, lag_us=number, note=text),
@@ -48,6 +51,7 @@ footers = st.builds(
     decisions=number,
     wall_us=number,
     trouble=text,
+    usage=st.one_of(st.just(()), st.tuples(used, used)),
 )
 
 
@@ -238,11 +242,17 @@ def test_a_record_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         _ = follower.record
 
 
-@pytest.mark.parametrize("field", ["ranking", "returns", "seat_stats", "faults"])
+@pytest.mark.parametrize("field", ["ranking", "returns", "seat_stats", "faults", "usage"])
 def test_a_footer_that_forgets_a_seat_is_a_problem_of_its_line(closed: Path, tmp_path: Path, field: str) -> None:
     record = read_record(closed)
     assert record.footer is not None
-    full = {"ranking": (1, 2), "returns": (1, 0), "seat_stats": (SeatStats(),) * 2, "faults": ({"reason": "x"}, None)}
+    full = {
+        "ranking": (1, 2),
+        "returns": (1, 0),
+        "seat_stats": (SeatStats(),) * 2,
+        "faults": ({"reason": "x"}, None),
+        "usage": (Usage(), None),
+    }
     short = replace(record.footer, **{field: full[field][:1]})
     found = read_record(RecordWriter(tmp_path / "short", record.header).close(short))
     assert [(problem.line, problem.what) for problem in found.problems] == [
