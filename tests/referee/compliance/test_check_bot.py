@@ -197,7 +197,10 @@ def raw(before: str = "", on_message: str = "", *, wait: bool = True) -> str:
         (raw().replace(", index=0", ""), "matches", "neither an index nor an action"),
         (raw().replace(", index=0", ", provider_error='HTTP 503'"), "matches", "no answer from its provider"),
     ],
-    ids=["protocol", "token", "small limit", "no waiting", "empty", "decision", "match", "ready", "no choice"],
+    ids=[
+        *("protocol", "token", "small limit", "no waiting", "empty", "decision", "match", "ready", "no choice"),
+        "no provider",
+    ],
 )
 async def test_misconduct_on_the_wire_is_named(
     tmp_path: Path, program: str, drill: str, sentence: str, monkeypatch: pytest.MonkeyPatch
