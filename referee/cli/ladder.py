@@ -84,16 +84,19 @@ def invite(
     """
     from referee.cli.output import print_json, print_text
     from referee.ladder.people import SHELL
+    from referee.texts import plural
 
-    with _opened(file) as (_, store):
+    with _opened(file) as (config, store):
         made = store.accounts.create_invitation(label, uses, days, organiser=organiser)
-        store.people().note(SHELL, "invite", made.invitation.label, f"{uses} accounts, {days} days")
+        store.people().note(SHELL, "invite", made.invitation.label, f"{plural(uses, 'account')}, {days} days")
     if as_json:
         print_json({"id": made.invitation.id, "code": made.code, "expires": made.invitation.expires})
         return
     print_text(made.code)
-    print_text(f"good for {uses} accounts until {made.invitation.expires}: the page /join?code=CODE of the ladder, or")
-    print_text("crosstown login URL --invitation CODE --name NAME")
+    address = config.pages_address
+    print_text(f"good for {plural(uses, 'account')} until {made.invitation.expires}, in a browser or by command:")
+    print_text(f"{address}/join?code={made.code}")
+    print_text(f"crosstown login {address} --invitation {made.code} --name NAME")
 
 
 @app.command()
@@ -178,6 +181,8 @@ def people(file: File = None, as_json: AsJson = False) -> None:
             {"people": [{**asdict(one), "tokens": [asdict(each) for each in tokens[one.owner]]} for one in found]}
         )
         return
+    if not found:
+        print_text("nobody has an account yet; invite people: crosstown ladder invite")
     for one in found:
         what = "organiser, " if one.organiser else ""
         seen = f"seen {one.last_seen}" if one.last_seen else "never seen"
@@ -526,6 +531,8 @@ def restore(
 
     Example: crosstown ladder restore /backups/2026-11-29 --file LADDER.toml
     """
+    import shlex
+
     from referee.cli.ladder_process import ladder_of
     from referee.cli.output import print_json, print_text
     from referee.cli.web import own_bots
@@ -537,7 +544,8 @@ def restore(
         values = {name: value for name, value in made.items() if name != "files"}
         print_json({**values, "data": str(config.data)})
         return
-    print_text(f"{config.data} is the ladder '{made['ladder']}' as of {made['made']}; start it with crosstown serve")
+    command = "crosstown serve" if file is None else f"crosstown serve {shlex.quote(str(file))}"
+    print_text(f"{config.data} is the ladder '{made['ladder']}' as of {made['made']}; start it with {command}")
     if file is None and (source / "ladder.toml").is_file():
         print_text(f"its file was {source / 'ladder.toml'}: to play by that, restore with --file and a copy of it")
 

@@ -35,7 +35,7 @@ def check_house_bots(config: LadderConfig) -> tuple[str, ...]:
     try:
         names = tuple(HouseBots(config).settings)
     except (ManifestError, EntryError, BotNameError) as error:
-        raise UsageError(f"a house bot: {error}", error.next_step) from None
+        raise UsageError(f"{config.path}: a house bot: {error}", error.next_step) from None
     if len(names) < len(config.bots):
         raise UsageError("two house bots have one name", 'give one of them another: name = "..." in [[bots]]')
     return names

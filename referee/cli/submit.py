@@ -181,7 +181,10 @@ def _follow(client: "LadderClient", bot: str, number: int, *, quiet: bool) -> di
         for step in version["steps"]:
             if step["state"] in ("running", "done", "failed"):
                 limit = f", limit {step['limit_s']:g} s" if step["limit_s"] and step["state"] == "running" else ""
-                detail = f": {one_line(step['detail'])}" if step["detail"] else ""
+                detail = step["detail"]
+                if step["name"] == "active" and version["divisions"]:
+                    detail = f"in {', '.join(version['divisions'])}"
+                detail = f": {one_line(detail)}" if detail else ""
                 line = f"{step['name']:<10} {step['state']}{limit}{detail}"
                 if line not in shown.splitlines():
                     shown += f"{line}\n"
@@ -197,13 +200,16 @@ def _follow(client: "LadderClient", bot: str, number: int, *, quiet: bool) -> di
 
 
 def _conclude(client: "LadderClient", path: str, bot: str, version: dict[str, Any]) -> None:
+    from urllib.parse import quote
+
     from referee.cli.output import print_text
     from referee.texts import one_line
 
     who = f"version {version['number']} of '{one_line(bot)}'"
     if version["status"] != "rejected":
+        page = f"{client.address}/bots/{quote(bot, safe='')}"
         where = f" in {', '.join(map(one_line, version['divisions']))}" if version["divisions"] else ""
-        print_text(f"{who} is {version['status']}{where}: {client.address}/bots")
+        print_text(f"{who} is {version['status']}{where}: {page}")
         return
     if version["has_log"]:
         end, text = 0, ""

@@ -288,6 +288,14 @@ class LadderConfig:
         """The files of all versions that were handed in, by the hash of their content. Nothing in there is changed."""
         return self.data / "content"
 
+    @property
+    def pages_address(self) -> str:
+        """Where people find the pages: under the first of their names, which a proxy or a certificate stands for; else
+        as the server listens."""
+        if self.server.names:
+            return f"https://{self.server.names[0]}"
+        return f"{'https' if self.server.certificate else 'http'}://{self.host}:{self.port}"
+
     def folder_of(self, division: DivisionConfig) -> Path:
         """The run folder of a division."""
         return self.data / "divisions" / division.name

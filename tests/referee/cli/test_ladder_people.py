@@ -49,7 +49,9 @@ def test_each_decision_is_carried_out_and_kept_with_why(crosstown: Crosstown, la
     assert "will do it" in do("annul", "toy", "m1", "--reason", "a power cut")
     assert "'ann' is blocked" in do("block", "ann", "--reason", "cheats")
     assert "no longer blocked" in do("block", "ann", "--lift")
-    do("invite", "--label", "class")
+    code, _, link, command = do("invite", "--label", "class").splitlines()
+    assert link == f"http://127.0.0.1:8000/join?code={code}"
+    assert command == f"crosstown login http://127.0.0.1:8000 --invitation {code} --name NAME"
     found = [(act["what"], act["subject"], act["reason"]) for act in acts(crosstown)][::-1]
     assert found == [
         ("no longer approve", "ann", "who is she?"),
@@ -65,7 +67,7 @@ def test_each_decision_is_carried_out_and_kept_with_why(crosstown: Crosstown, la
         ("annul", "toy/m1", "a power cut"),
         ("ban", "ann", "cheats"),
         ("lift a ban", "ann", ""),
-        ("invite", "class", "1 accounts, 14 days"),
+        ("invite", "class", "1 account, 14 days"),
     ]
     assert {act["who"] for act in acts(crosstown)} == {"this machine's shell"}
     lines = do("acts", "--last", "5").splitlines()
