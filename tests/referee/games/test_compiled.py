@@ -1,13 +1,18 @@
-"""Rules compiled by mypyc play exactly as plain Python, which is the reference. See hatch_build.py."""
+"""Rules compiled by mypyc play exactly as plain Python, which is the reference. See hatch_build.py.
+
+Shibuya is compiled in every run of the tests, without optimisation. With --long all games are compiled as for a wheel,
+which takes minutes; or the environment variable CROSSTOWN_COMPILED names a folder that hatch_build.py has made.
+"""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hatch_build import ENVIRONMENTS, MODULES, copy_with_compiled
+from hatch_build import ENVIRONMENTS, MODULES, compiled_folder, copy_with_compiled
 from referee.record.reader import read_header
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,14 +34,14 @@ name = "two"
 path = "{random}"
 """
 
-pytestmark = pytest.mark.long
+SHIBUYA = ["referee/games/keyed.py", *(one for one in MODULES if one.startswith("referee/games/shibuya/"))]
+TRANSCRIPT = [*PYTHON, "tests/referee/games/transcript.py"]
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("compiled")
-    copy_with_compiled(folder)
-    return folder
+def compiled() -> Iterator[Path]:
+    with compiled_folder(os.environ.get("CROSSTOWN_COMPILED", "")) as folder:
+        yield folder
 
 
 def run(command: list[str], compiled: Path | None, cwd: Path = ROOT) -> str:
@@ -53,19 +58,29 @@ def run(command: list[str], compiled: Path | None, cwd: Path = ROOT) -> str:
     return done.stdout
 
 
+def test_compiled_rules_of_shibuya_play_as_plain_ones(tmp_path: Path) -> None:
+    """Wrong values are among what is compared. One game, because a minute is too long for every run of the tests."""
+    copy_with_compiled(tmp_path, SHIBUYA, opt_level="0")
+    plain, fast = (run([*TRANSCRIPT, "3", "shibuya"], folder).splitlines() for folder in (None, tmp_path))
+    assert (plain[0], fast[0]) == ("plain", "compiled")
+    assert plain[1:] == fast[1:]
+
+
+@pytest.mark.long
 def test_each_module_on_the_list_is_compiled(compiled: Path) -> None:
     for module in MODULES:
         where = compiled / module.replace(ENVIRONMENTS, "crosstown_env")
         assert list(where.parent.glob(f"{where.stem}.*.so")), module
 
 
-def test_random_matches_are_the_same_to_the_byte(compiled: Path) -> None:
-    transcript = [*PYTHON, "tests/referee/games/transcript.py", "10"]
-    plain, fast = run(transcript, None).splitlines(), run(transcript, compiled).splitlines()
+@pytest.mark.long
+def test_random_matches_and_answers_to_wrong_values_are_the_same_to_the_byte(compiled: Path) -> None:
+    plain, fast = (run([*TRANSCRIPT, "10"], folder).splitlines() for folder in (None, compiled))
     assert (plain[0], fast[0]) == ("plain", "compiled")
     assert plain[1:] == fast[1:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "tests",
     [
@@ -75,6 +90,7 @@ def test_random_matches_are_the_same_to_the_byte(compiled: Path) -> None:
         ),
         "tests/referee/games/conformance/test_installed_games.py",
         "tests/referee/games/test_keyed.py",
+        "tests/referee/games/test_wrong_values.py",
         "tests/environments/test_arrays.py",
         "tests/environments/test_vector.py",
         "tests/referee/record/test_corpus.py",
@@ -85,6 +101,7 @@ def test_the_tests_of_the_rules_pass_with_compiled_rules(compiled: Path, tests: 
     run([*PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests], compiled)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("writer", ["plain", "compiled"])
 def test_a_record_verifies_with_the_other_form(compiled: Path, tmp_path: Path, writer: str) -> None:
     (tmp_path / "cup.toml").write_text(RUN.format(game="shibuya", random=ROOT / "bots" / "python" / "random"))
