@@ -31,7 +31,7 @@ path = "{random}"
 
 [[bots]]
 name = "two"
-path = "{random}"
+copy_of = "one"
 """
 
 SHIBUYA = ["referee/games/keyed.py", *(one for one in MODULES if one.startswith("referee/games/shibuya/"))]
