@@ -616,6 +616,8 @@ def _write_pages(
         raise UsageError(f"season {number} has no matches, or has not ended", "end it: crosstown ladder season end")
     hand_ins = LadderHandIns(config, store, alone=False, runs=runs)
     caption = f"Season {number} of {config.name}, which ended on {ended_on(config.data, number)}."
+    if not as_json:
+        print_text("writing its pages, one for each match; a busy machine takes minutes for some hundred matches")
     made = publish(runs, target, hand_ins=hand_ins, caption=caption, jobs=jobs)
     if as_json:
         print_json({"season": number, "folder": str(folder), "site": str(target), "replays": made.replays})

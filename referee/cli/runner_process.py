@@ -134,9 +134,12 @@ class RunnerProcess:
                 return
             failed = 0 if time.monotonic() - began_s >= WELL_S else failed + 1
             wait_s = 0.0 if not failed else min(_MOST_BACK_OFF_S, _BACK_OFF_S * 2 ** (failed - 1))
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            text = f"the process that plays {how}; it is started again in {wait_s:.0f} s, and continues"
-            self._log(text, "error")
+            if code == 0:  # a new season begins with a new process
+                self._log("the process that plays ended as it should, as at the end of a season; it is started again")
+            else:
+                how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+                text = f"the process that plays {how}; it is started again in {wait_s:.0f} s, and continues"
+                self._log(text, "error")
             if not self._stopping.wait(wait_s):
                 self._start()
 
