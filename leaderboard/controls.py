@@ -30,21 +30,39 @@ _CHOICES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """A match of the schedule that is not played because an entry has left and loses what it misses."""
+
+    game: str
+    players: int
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """`rows` are the matches that count, by place. `annulled` and `rejudged` say how many were taken out or changed.
 
     `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
-    as losses. `approvals` has the entries that were ever not approved, with the places from which on they were (True)
-    or were not. `anchors` are the ratings that are fixed, in Elo points by entry id.
+    as losses, by entry id, game and number of players. `approvals` has the entries that were ever not approved, with
+    the places from which on they were (True) or were not. `anchors` are the ratings that are fixed, in Elo points by
+    entry id.
     """
 
     rows: tuple[MatchRow, ...]
     annulled: int = 0
     rejudged: int = 0
     notes: Mapping[str, str] | None = None
-    forfeits: Mapping[str, int] | None = None
+    forfeits: Mapping[tuple[str, str, int], int] = field(default_factory=dict)
     approvals: Approvals = field(default_factory=dict)
     anchors: Mapping[str, float] = field(default_factory=dict)
+
+    def forfeited(self, entry_id: str, game: str, players: int) -> int:
+        """How many matches of this game and number of players the entry misses; 0 players: of all."""
+        return sum(
+            number
+            for (entry, *pool), number in self.forfeits.items()
+            if entry == entry_id and (not players or pool == [game, players])
+        )
 
     def caption(self) -> str:
         """What a table over these matches must say, '' if nothing."""
@@ -54,8 +72,7 @@ class Counted:
             if number
         ]
         matches = f"{' and '.join(parts)}." if parts else ""
-        missed = sum((self.forfeits or {}).values())
-        lost = "Matches missed are scored as lost, and not rated." if missed else ""
+        lost = "Matches missed are scored as lost, and not rated." if self.forfeits else ""
         return " ".join(part for part in (matches, lost, self._anchored()) if part)
 
     def _anchored(self) -> str:
@@ -67,11 +84,9 @@ class Counted:
         return f"Anchored: {fixed} (Elo); mu is relative to the anchors' mean of 25."
 
 
-def apply_controls(
-    rows: Iterable[MatchRow], controls: Sequence[Control], missed: Iterable[Sequence[str]] = ()
-) -> Counted:
+def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed: Iterable[Missed] = ()) -> Counted:
     """The matches that count under `controls`, in the order in which they were decided: of two on one match or entry
-    the later holds. `missed` are the entries of each scheduled match that will not be played.
+    the later holds.
 
     A missed match is no evidence of strength: it is scored, and never rated.
     """
@@ -93,7 +108,12 @@ def apply_controls(
         counted.append(row)
     lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
     # No bot loses by missing an entry whose matches all are annulled.
-    forfeits = Counter(entry for entries in missed if annulled.isdisjoint(entries) for entry in set(entries) & lost)
+    forfeits = Counter(
+        (entry, match.game, match.players)
+        for match in missed
+        if annulled.isdisjoint(match.entries)
+        for entry in lost.intersection(match.entries)
+    )
     notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
     counted.sort(key=lambda row: (row.place, row.match_id))
     return Counted(tuple(counted), taken, changed, notes, dict(forfeits), approvals_of(controls))

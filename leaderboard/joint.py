@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from leaderboard.controls import Counted
@@ -25,6 +26,7 @@ CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce f
 
 _CONDITIONS = ("limits", "faults", "adjudication", "ponder")
 """Of a run's configuration: under other ones a bot may be stronger or weaker."""
+_STRONGER = "bots may be stronger under one than under the other; to join them anyhow: --mixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def join(
     for run, counted in zip(ordered, found, strict=True):
         for entry, note in (counted.notes or {}).items():
             notes.setdefault(entry, []).append(f"in {run.title}: {note}")
-    forfeits = sum((Counter(counted.forfeits or {}) for counted in found), Counter[str]())
+    forfeits = sum((Counter(counted.forfeits) for counted in found), Counter[tuple[str, str, int]]())
     together = Counted(
         tuple(row for counted in found for row in counted.rows),
         sum(counted.annulled for counted in found),
@@ -177,13 +179,42 @@ def _check_pair(one: Run, other: Run, *, mixed: bool) -> None:
             if differ := _difference(game["options"], same["options"]):
                 what = f"{where} do not fit together: in {game['game']}, {differ}"
                 raise UsageError(what, "games with other options are other games: name runs that have the same")
-    for key in () if mixed or not shared else _CONDITIONS:
+    if mixed or not shared:
+        return
+    for key in _CONDITIONS:
         if first.get(key) != second.get(key):
             said = [run.get(key) for run in (first, second)]
             tables = [value for value in said if isinstance(value, Mapping)]
             differ = _difference(*tables) if len(tables) == 2 else f"'{key}' is {' and '.join(map(_shown, said))}"
             what = f"{where} do not fit together: {f'in [{key}], ' if len(tables) == 2 else ''}{differ}"
-            raise UsageError(what, "bots may be stronger under one than under the other; to join them anyhow: --mixed")
+            raise UsageError(what, _STRONGER)
+    here, there = _conditions_of_bots(one), _conditions_of_bots(other)
+    for entry in (known for known in here if known in there):
+        if differ := _difference(here[entry], there[entry]):
+            name = next(bot.name for bot in one.participants if bot.entry_id == entry)
+            raise UsageError(f"{where} do not fit together: for '{name}', {differ}", _STRONGER)
+
+
+def _conditions_of_bots(run: Run) -> dict[str, dict[str, Any]]:
+    """By entry id: clock and limits that hold for the bot, whether each match has a new process, and its grants."""
+    configuration, created = run.configuration, run.journal.created
+    here = Path(created.fields["file"]).parent if created is not None and "file" in created.fields else None
+
+    def from_here(path: str) -> str:
+        """As a file has it: a bot that was added has whole paths."""
+        return str(Path(path).relative_to(here)) if here is not None and Path(path).is_relative_to(here) else path
+
+    found: dict[str, dict[str, Any]] = {}
+    for bot in (*configuration["bots"], *(line.fields for line in run.journal.events if line.kind == "added")):
+        granted = bot.get("sandbox", {})
+        grants: dict[str, Any] = {key: sorted(granted[key]) for key in ("env", "devices") if granted.get(key)}
+        if granted.get("read"):
+            grants["read"] = sorted(map(from_here, granted["read"]))
+        if granted.get("network"):
+            grants["network"] = True
+        fresh = bot.get("fresh", configuration.get("fresh", False))
+        found[bot["entry_id"]] = {**configuration["limits"], **bot.get("clock", {}), "fresh": fresh, **grants}
+    return found
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ _POINTS = {"won": 1.0, "drawn": 0.5}
 @dataclass(frozen=True, slots=True)
 class Table:
     """One table of a round. `points` are matches won, a draw as a half, per name; None before the first result. `left`
-    is how many of its matches have no result; at table 0 a bot has a bye."""
+    is how many of its matches are still to be played; at table 0 a bot has a bye."""
 
     number: int
     names: tuple[str, ...]
@@ -27,11 +27,11 @@ class Table:
 
     @property
     def result(self) -> str:
-        """Such as "1.5 - 0.5", or "bye"; '' before the first result."""
+        """Such as "1.5 - 0.5", "bye", or "not played" where all is cancelled; '' before the first result."""
         if not self.number:
             return "bye"
         if any(one is None for one in self.points):
-            return ""
+            return "" if self.left else "not played"
         return " - ".join(f"{one:g}" for one in self.points)
 
 
@@ -64,7 +64,8 @@ def _table(pairing: Pairing, names: Mapping[str, str], played: Mapping[str, Matc
         sum(_POINTS.get(outcome_for(row, entry), 0.0) for row in done) if done else None for entry in pairing.entries
     )
     shown = tuple(names[entry] for entry in pairing.entries)
-    return Table(pairing.table, shown, points, len(pairing.matches) - len(done))
+    left = [match_id for match_id in pairing.matches if match_id not in played and match_id not in pairing.cancelled]
+    return Table(pairing.table, shown, points, len(left))
 
 
 def pairing_rows(rounds: Sequence[RoundOfTables]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from leaderboard.controls import Missed
 from leaderboard.records import MatchRow
 from referee.record.journal import Control, departures
 from referee.run.run import Run
@@ -78,22 +79,24 @@ UNKNOWN_AHEAD = Ahead(open_blocks=None)
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The bots that sit together in a round, by entry id, and their matches; at table 0, without matches: a bye."""
+    """The bots that sit together in a round, by entry id, and their matches, of which some are `cancelled`: annulled,
+    or without a bot that has left. At table 0, without matches: a bye."""
 
     stage: str
     round: int
     table: int
     entries: tuple[str, ...]
     matches: tuple[str, ...] = ()
+    cancelled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleView:
-    """`missed` has the entries of each match that will not be played because one has left and loses what it misses;
-    `rounds`, by match id, the rounds of a format that pairs round by round, counted from 1; `pairings` its tables so
-    far, played or not, in the order of the schedule; `names` all entries."""
+    """`missed` are the matches that will not be played because an entry has left and loses what it misses: of these,
+    the entries that had to play it; `rounds`, by match id, the rounds of a format that pairs round by round, counted
+    from 1; `pairings` its tables so far, played or not, in the order of the schedule; `names` all entries."""
 
-    missed: Sequence[Sequence[str]] = ()
+    missed: Sequence[Missed] = ()
     table: FormatTable = NO_TABLE
     rounds: Mapping[str, int] = field(default_factory=dict)
     ahead: Ahead = NOTHING_AHEAD
@@ -127,10 +130,11 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     progress = run.progress(rows)
     schedule = progress.schedule
     later = _joined_since_leaving(run.controls) if lost else {}
-    missed: list[tuple[str, ...]] = []
+    missed: list[Missed] = []
     rounds: dict[str, int] = {}
     ids: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
     order: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
+    cancelled: set[str] = set()
     coming: list[Coming] = []
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
@@ -142,6 +146,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             key = spec.stage, spec.round, spec.table, frozenset(entries)
             ids[key] = (*ids.get(key, ()), spec.match_id)
             order.setdefault(key, entries)
+            if state in ("off", "annulled"):
+                cancelled.add(spec.match_id)
         if look_ahead and state == "open":
             waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
@@ -157,7 +163,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         off.update(out)
         if out & lost:
             seated = {seat.entry_id for seat in spec.seats}
-            missed.append(tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated)))
+            bound = tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated))
+            missed.append(Missed(spec.game, len(spec.seats), bound))
     final = schedule.ended and progress.whole
     if style.has_table:
         schedule.finish()
@@ -167,7 +174,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         for row in schedule.placings
     ]
     table = FormatTable(style.name, tuple(placed), final, progress.gap, (*schedule.notices, *_absences(schedule, off)))
-    pairings = [Pairing(*key[:3], order[key], ids[key]) for key in order]
+    pairings = [Pairing(*key[:3], order[key], ids[key], frozenset(cancelled.intersection(ids[key]))) for key in order]
     pairings += [
         Pairing(one.stage, one.round, 0, (schedule.seats[bot].entry_id,)) for one in schedule.byes for bot in one.bots
     ]

@@ -318,7 +318,7 @@ def make_table(
         skill = skills.get(entry_id)
         live, check = ratings.live.skills.get(entry_id), ratings.others["elo"].get(entry_id)
         margin = INTERVAL_95 * skill.sigma if skill else 0.0
-        forfeited = (counted.forfeits or {}).get(entry_id, 0)
+        forfeited = counted.forfeited(entry_id, game, players)
         table.append(
             Standing(
                 rank=None,

@@ -106,14 +106,15 @@ class StoppingRule:
             self._results.setdefault((match.game, len(match.bots)), Counter())[result] += 1
 
     def _look(self) -> Outlook:
-        """The worst of all tables decides."""
+        """The worst of all tables decides, apart from those all of whose bots have left."""
         worst: tuple[float, int | None, str] = (1.0, 0, "")
-        for pool, results in sorted(self._results.items()):
+        pools = [(pool, results) for pool, results in sorted(self._results.items()) if self._present[pool[0]]]
+        for pool, results in pools:
             found = self._look_at(results, self._present[pool[0]])
             words = f"{found[2]} in {pool[0]} with {pool[1]}" if len(self._results) > 1 and found[2] else found[2]
             worst = min(worst, (found[0], found[1], words), key=lambda one: one[0])
-        if not self._results:
-            worst = (0.0, None, "no block is complete yet")
+        if not pools:
+            worst = (0.0, None, "no bot is left" if self._results else "no block is complete yet")
         share, left, why = worst
         return Outlook(str(self._when), share >= 1, self._matches, left, why)
 

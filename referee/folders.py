@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from referee.errors import ExpectedError
+from referee.errors import ExpectedError, UsageError
 
 CACHE_VARIABLE = "CROSSTOWN_CACHE"
 
@@ -50,6 +50,15 @@ def expanded(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         raise FolderError(f"'{text}': there is no such user", "write the whole path") from None
+
+
+def file_to_write(path: Path, otherwise: str) -> Path:
+    """The file that `path` names, through links; it need not be there. What takes its place must not take that of a
+    link, of a pipe that somebody reads, or of a device. UsageError with the next step `otherwise`; OSError."""
+    if path.exists() and not path.is_file():
+        what = "it is a folder" if path.is_dir() else "it is not an ordinary file"
+        raise UsageError(f"cannot write {path}: {what}", otherwise)
+    return Path(os.path.realpath(path))
 
 
 def configuration_folder() -> Path:

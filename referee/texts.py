@@ -1,5 +1,6 @@
 """Text that a bot or a file brought in, made fit for a terminal or a page. Escaping for HTML is the page's own work."""
 
+import json
 import re
 
 MOST = 2000
@@ -19,6 +20,11 @@ def clean(text: object, most: int = MOST) -> str:
 def one_line(text: object, most: int = MOST) -> str:
     """The same, with line ends written out."""
     return clean(text, most).replace("\n", "\\n")
+
+
+def toml_text(text: str) -> str:
+    """The text as a string of TOML, whose escapes are those of JSON but for pairs of surrogates."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _STORED = re.compile(r'(?<=File ")[^"\n]{1,1000}?/[0-9a-f]{32}/bot/|(?:/[^/\s"\'()]{1,255}){1,20}/[0-9a-f]{32}/bot/')

@@ -23,6 +23,7 @@ from leaderboard.run_table import counted_rows
 from leaderboard.schedule_view import view_schedule
 from leaderboard.store import Store, StoreError
 from referee.errors import PlatformError
+from referee.folders import file_to_write
 from referee.record import Record, RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.run.run import Run
@@ -55,7 +56,7 @@ def chosen(run: Run, wanted: Filter) -> list[MatchRow]:
 def write_run(
     run: Run, rows: Sequence[MatchRow], file: Path, style: str, report: Callable[[int], None] = lambda _done: None
 ) -> Exported:
-    """Write the matches to `file` as one of `FORMATS`. PlatformError; the file is then as before."""
+    """Write the matches to `file` as one of `FORMATS`. UsageError, PlatformError; the file is then as before."""
     try:
         with _replacing(file) as made:
             match style:
@@ -75,7 +76,8 @@ def write_run(
 
 @contextmanager
 def _replacing(file: Path) -> Iterator[Path]:
-    """A file to write, which takes the place of `file` once it is complete."""
+    """A file to write, which takes the place of `file` once it is complete. UsageError if that is no ordinary file."""
+    file = file_to_write(file, "name another file")
     made = file.with_name(f".{file.name}-{secrets.token_hex(4)}.tmp")
     try:
         yield made

@@ -94,7 +94,8 @@ def publish(
     address of the site, with which the links of its feeds begin; without it they are relative. Matches are drawn by
     `jobs` processes; `report` is called with the number of drawn matches and the number of all.
     """
-    made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    target = Path(os.path.realpath(target))  # the folder that a link names, which a web server may show
+    made = target.parent / f".{target.name}-{secrets.token_hex(4)}"
     try:
         _check(target)
         made.mkdir(parents=True)
@@ -264,8 +265,10 @@ class _Site:
                 return "index.html"
             case [tab] if tab in _TABS:
                 return f"{tab}.html"
-            case ["standings.csv"]:
-                return "standings.csv"
+            case ["pairings"]:
+                return "pairings.html"
+            case ["standings.csv" | "pairings.csv" | "bracket.svg" as name]:
+                return name
             case ["results.atom"]:
                 return "results.atom"
             case ["embed"]:

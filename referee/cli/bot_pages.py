@@ -170,10 +170,13 @@ def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
         copy_kit(language, folder)
         manifest = folder / FILE_NAME
         text, count = re.subn(
-            r"^name = .*$", lambda _: f"name = {json.dumps(name, ensure_ascii=False)}", manifest.read_text(), flags=re.M
+            r"^name = .*$",
+            lambda _: f"name = {json.dumps(name, ensure_ascii=False)}",
+            manifest.read_text("utf-8"),
+            flags=re.M,
         )
         assert count == 1, f"{manifest} has {count} lines that begin with 'name ='"
-        manifest.write_text(text)
+        manifest.write_text(text, encoding="utf-8")
         builds = bool(load_manifest(folder).build)
         if builds:
             copy_protos(folder / PROTO)

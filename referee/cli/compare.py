@@ -1,6 +1,5 @@
 """`crosstown compare A B`: paired blocks until a sequential test says which."""
 
-import json
 import math
 import os
 import re
@@ -280,11 +279,17 @@ def _write(path: Path, text: str) -> None:
 
 
 def _names(found: Sequence[str]) -> list[str]:
-    """What the bots are called in this run: two versions of one bot need two names."""
-    return [
-        name if found.count(name) == 1 else f"{name} {'AB'[place] if place < 2 else place + 1}"
-        for place, name in enumerate(found)
-    ]
+    """What the bots are called in this run: two versions of one bot need two names, which no other bot has."""
+    from referee.process.manifest import MAX_CODE_POINTS
+
+    made: list[str] = []
+    for place, name in enumerate(found):
+        shown, number = name, 1
+        while found.count(name) > 1 and (shown in found or shown in made):
+            mark = f" {'AB'[place] if place < 2 else place + 1}{'' if number == 1 else number}"
+            shown, number = name[: MAX_CODE_POINTS - len(mark)].rstrip() + mark, number + 1
+        made.append(shown)
+    return made
 
 
 def _run_name(one: str, other: str) -> str:
@@ -315,7 +320,7 @@ def _games(
 
 def _grants(*, network: bool, env: Sequence[str]) -> list[str]:
     """What all bots get of this machine."""
-    lines = [*(["network = true"] if network else []), *([f"env = {json.dumps(list(env))}"] if env else [])]
+    lines = [*(["network = true"] if network else []), *([f"env = [{', '.join(map(_text, env))}]"] if env else [])]
     return ["[bot_defaults]", *lines] if lines else []
 
 
@@ -341,5 +346,12 @@ def _table(flag: str, name: str, given: Sequence[str] | None) -> str:
 
 
 def _text(value: str) -> str:
-    """A TOML string: JSON's escapes are TOML's too."""
-    return json.dumps(value)
+    """A TOML string. UsageError for a path that is no text."""
+    from referee.errors import UsageError
+    from referee.texts import one_line, toml_text
+
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{one_line(value)} is not a path in UTF-8", "rename the folder") from None
+    return toml_text(value)

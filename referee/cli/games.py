@@ -177,7 +177,7 @@ def _box(game: "Game", path: Path) -> Any:
 
     text = path.read_bytes()
     try:
-        box = tomllib.loads(text.decode()) if path.suffix == ".toml" else json.loads(text)
+        box = tomllib.loads(text.decode("utf-8-sig")) if path.suffix == ".toml" else json.loads(text)
         game.check_data(box)
     except (ValueError, RecursionError, DataError) as error:
         raise DataError(f"{path}: {error}") from error

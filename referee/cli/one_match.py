@@ -1,6 +1,5 @@
 """Behind `crosstown match`: plays one match and prints how it ended."""
 
-import json
 import os
 import re
 import secrets
@@ -45,7 +44,7 @@ from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
-from referee.texts import missing_package, one_line, own_frames, without_store
+from referee.texts import missing_package, one_line, own_frames, toml_text, without_store
 from referee.tournament.confine import hide
 from referee.wire import ListenError
 
@@ -458,8 +457,16 @@ def _clock(planned: Plan, bot: Entry) -> Mapping[str, float]:
 def human_entry(folder: Path, name: str, run: Sequence[str], number: int) -> Entry:
     """A person as a bot whose client is `run`; `number` makes two people of one name two entries. Makes `folder`."""
     folder.mkdir()
-    called, argv = (json.dumps(value, ensure_ascii=False) for value in (name, run))
-    lines = [f"name = {called}", 'version = "1"', 'games = ["*"]', f"run = {argv}", "[options]", f"seat = {number}", ""]
+    argv = ", ".join(map(toml_text, run))
+    lines = [
+        f"name = {toml_text(name)}",
+        'version = "1"',
+        'games = ["*"]',
+        f"run = [{argv}]",
+        "[options]",
+        f"seat = {number}",
+        "",
+    ]
     (folder / "bot.toml").write_text("\n".join(lines), encoding="utf-8")
     return load_entry(folder, built_in=folder)  # where its pipes are
 

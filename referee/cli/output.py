@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from referee.errors import PlatformError, UsageError
+from referee.folders import file_to_write
 from referee.texts import one_line, plural
 
 if TYPE_CHECKING:
@@ -269,11 +270,10 @@ def write_whole(path: Path, text: str, otherwise: str) -> None:
     that can be no file, PlatformError; the next step of both is `otherwise`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            raise UsageError(f"cannot write {path}: it is not an ordinary file", otherwise)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        whole = file_to_write(path, otherwise)
+        temporary = whole.with_name(f".{whole.name}.{os.getpid()}.tmp")
         temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(path)
+        temporary.replace(whole)
     except OSError as error:
         if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST):
             raise UsageError(f"cannot write {path}: {error.strerror}", otherwise) from None

@@ -33,7 +33,7 @@ def pairings(
     """
     from leaderboard.index import load_index
     from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
-    from leaderboard.schedule_view import view_schedule
+    from leaderboard.run_table import counted_rows
     from referee.cli.find import find_run
     from referee.cli.output import print_csv, print_json, print_text
     from referee.errors import UsageError
@@ -44,8 +44,8 @@ def pairings(
     if every and number is not None:
         raise UsageError("--all and --round exclude each other", "give one of them")
     found = find_run(run, out)
-    rows = load_index(found.folder).rows
-    rounds = rounds_with_tables(view_schedule(found, rows), rows)
+    counted, view = counted_rows(found, load_index(found.folder).rows)
+    rounds = rounds_with_tables(view, counted.rows)
     if not rounds:
         raise UsageError("this run has no rounds", "pairings are for formats in rounds: swiss, knockout, stages")
     stages = list(dict.fromkeys(one.stage for one in rounds))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Device, Env, LatestRun, Network, Out, Read
+from referee.cli.arguments import OUT, AsJson, Device, Env, LatestRun, Out, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -155,11 +155,23 @@ def add(
             show_default=False,
         ),
     ] = None,
-    network: Network = False,
+    network: Annotated[
+        bool | None,
+        typer.Option(
+            "--network/--no-network", help="Allow network access. Default: like [bot_defaults].", show_default=False
+        ),
+    ] = None,
     env: Env = None,
     read: Read = None,
     device: Device = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start a new process for each match of the bot.")] = False,
+    fresh: Annotated[
+        bool | None,
+        typer.Option(
+            "--fresh/--no-fresh",
+            help="Start a new process for each match of the bot. Default: like [bot_defaults].",
+            show_default=False,
+        ),
+    ] = None,
     copies: Annotated[
         int | None,
         typer.Option(
@@ -200,7 +212,8 @@ def add(
 
     While the run is played, the matches in play end first; then all bots are started again.
 
-    The options correspond to the keys of [[bots]] in a tournament file.
+    The options correspond to the keys of [[bots]] in a tournament file. What they leave out, [bot_defaults] of the
+    run's file says.
 
     Example: crosstown add spring bots/curry --name Curry --clock move_s=2
     """
@@ -219,20 +232,20 @@ def add(
         "clock": _pairs("--clock", clock),
         "limits": _pairs("--limit", limit),
         "sandbox": sandbox,
-        "network": network or None,
+        "network": network,
         "env": env,
         "read": [str(path.resolve()) for path in read or ()],
         "devices": device,
-        "fresh": fresh or None,
+        "fresh": fresh,
         "copies": copies,
         "remote": remote or None,
         "token_env": token_env,
         "token_file": None if token_file is None else str(token_file.resolve()),
         "version": version,
     }
-    more = {key: value for key, value in more.items() if value}
+    more = {key: value for key, value in more.items() if value or value is False}
     if bot is not None:
-        settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
+        settings = read_settings(found.journal, {"path": str(bot.resolve()), **more}, found.file)
         load_or_build(bot, settings.sandbox.profile or _profile(found))
     control = found.add(load_joining(found.journal, bot, name, more, found.file), by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; {then(found)}")

@@ -1,11 +1,10 @@
 """What `crosstown run` prints: the dry run, progress, and how a run ended."""
 
-import json
 import math
 import shlex
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -24,16 +23,20 @@ from referee.cli.output import console, duration, print_json, print_standings, p
 from referee.cli.standings_pages import print_format_table
 from referee.process.busy import BusyMeter
 from referee.record import Record
+from referee.record.journal import Control
 from referee.run.decisions import length_words
 from referee.run.folder import RunFolder, is_renamed, lengthening, run_folders, title_of
+from referee.run.journal import JournalText
 from referee.run.luck import known_words, read_secrets
 from referee.run.machines import ClusterState
 from referee.run.run import Run
 from referee.run.status import PlayedMatch, Status, end_status, write_status
 from referee.schedule.balance import Balance, Row, balance
+from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
-from referee.texts import one_line, plural
+from referee.schedule.stopping import rule_in_force
+from referee.texts import one_line, plural, toml_text
 from referee.tournament.config import Tournament, TournamentConfig, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.entrants import changed_since
@@ -302,7 +305,7 @@ def _tell_confinement(notes: "Console", confinement: Confinement, *, quiet: bool
     if confinement.warning:
         notes.print(f"warning: {confinement.warning}", markup=False, style="bold")
     for name, paths in confinement.unseen.items():
-        listed = ", ".join(json.dumps(str(path)) for path in paths)
+        listed = ", ".join(toml_text(str(path)) for path in paths)
         sentence = (
             f"warning: 'run' of '{name}' names {', '.join(map(str, paths))}, which its sandbox does not show to it;"
             f" grant it in the tournament file, in its [[bots]]: read = [{listed}]"
@@ -662,12 +665,16 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     config = tournament.config
     schedule = config_of(tournament)
     run = Run(folder)
-    if run.begun and (longer := lengthening(run.journal, describe(tournament))):
-        run = Run(folder, run.journal.extended(0, longer))
-        if not as_json:
-            print_text(f"the run in {folder.path} will be extended to {length_words(longer)}")
+    begun = run.begun
+    if begun:
+        coming, said = _changes(run.journal, tournament)
+        for control in coming:
+            run = Run(folder, run.journal.followed_by(control))
+        for what in () if as_json else said:
+            print_text(f"the run in {folder.path} will be {what}")
     ahead = look_ahead(run, schedule)
-    begun = ahead.run.begun
+    if not begun and config.stop_when is not None:
+        ahead = replace(ahead, total=Extent(0, ahead.total.most))
     total = ahead.total
     estimate_s, source = estimate(ahead, schedule, run_folders(out, config.name), workers)
     counted = listed or total.most <= COUNTED_UP_TO
@@ -756,6 +763,19 @@ def _where(config: TournamentConfig) -> str:
     return (
         f"played on {cluster}, whose machines build the bots; matches with a remote bot here, where they are built too"
     )
+
+
+def _changes(text: JournalText, tournament: Tournament) -> tuple[list[Control], list[str]]:
+    """What `crosstown run` writes to the journal of a run because the tournament file has changed, and in words."""
+    controls, said = [], []
+    if longer := lengthening(text, describe(tournament)):
+        controls.append(Control("extended", 0, length=longer))
+        said.append(f"extended to {length_words(longer)}")
+    when = tournament.config.stop_when
+    if when != rule_in_force(text.controls)[0]:
+        controls.append(Control("stopping", 0, reason=str(when or "")))
+        said.append(f'continued with stop_when = "{when}"' if when else "continued without stop_when")
+    return controls, said
 
 
 def _print_balance(rows: tuple[Row, ...]) -> None:

@@ -135,6 +135,7 @@ def standings(
 
         found_runs = [find_run(name, out) for name in runs] if runs else [find_run(None, out)]
         bots = [bot for found in found_runs for bot in found.participants]
+        _check_names(bots, anchor or ())
         print_joint(
             found_runs,
             pooled=pooled,
@@ -230,6 +231,17 @@ def anchors_of(words: Sequence[str], bots: Sequence["Participant"]) -> dict[str,
             raise UsageError(f"--anchor {word!r} is not BOT=ELO", "write, for instance, --anchor random=1000")
         anchors[find_participant(bots, name).entry_id] = value
     return anchors
+
+
+def _check_names(bots: Sequence["Participant"], words: Sequence[str]) -> None:
+    """UsageError if --anchor names a bot by a name that another bot has in another of the runs."""
+    from referee.errors import UsageError
+
+    for name in (word.rpartition("=")[0] for word in words):
+        found = list(dict.fromkeys(bot.entry_id for bot in bots if bot.name == name))
+        if len(found) > 1 and name not in found:
+            what = f"--anchor {name}=...: {len(found)} bots of these runs have the name, {' and '.join(found)}"
+            raise UsageError(what, f"name one by its entry id: --anchor {found[0]}=...")
 
 
 def _games(configuration: Any) -> str:

@@ -72,7 +72,7 @@ def login(
         token = LadderClient(address, session).post("/me/tokens", wanted)["secret"]
     elif token_file is not None:
         try:
-            token = token_file.read_text(encoding="utf-8").strip()
+            token = token_file.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--token-file {token_file}: cannot be read ({error})", "check the path") from None
     elif not sys.stdin.isatty():

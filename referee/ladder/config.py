@@ -627,7 +627,7 @@ def _secret(file: TomlFile, key: tuple[str | int, ...]) -> str:
     step = "write the client's secret into it, and: chmod 600 FILE"
     try:
         mode = path.stat().st_mode
-        text = path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         return file.fail(key, f"the file of '{dotted(*key)}', {path}, cannot be read ({why})", step)

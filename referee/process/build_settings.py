@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, time
 from io import StringIO
-from json import dumps
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +21,7 @@ from referee.folders import home_folder
 from referee.process.paths import HOME
 from referee.process.registries import Place, find_credentials, without_credentials
 from referee.process.trees import remove_tree
+from referee.texts import toml_text
 
 SECRET = re.compile(r"token|secret|passw|passphrase|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
 """What a name has in it that speaks of a secret."""
@@ -102,7 +102,7 @@ def _over(below: dict[str, object], above: dict[str, object]) -> dict[str, objec
 def _toml(value: object) -> str:
     match value:
         case str():
-            return dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return toml_text(value)
         case bool():
             return str(value).lower()
         case dict():

@@ -91,7 +91,7 @@ def find_hosts(folder: Path, ours: Mapping[str, str], settings: Iterable[str] = 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise FetchHostsError(
             f"{path}: cannot be read ({error})", f"correct the file or unset {HOSTS_VARIABLE}"

@@ -168,7 +168,7 @@ def load_manifest(folder: Path) -> Manifest:
         what = "is not a folder" if folder.exists() else "does not exist"
         raise ManifestError(f"{folder}: {what}", f"a bot is a folder with a {FILE_NAME} in it")
     try:
-        text = _read(folder, path).decode("utf-8")
+        text = _read(folder, path).decode("utf-8-sig")
     except FileNotFoundError:
         example = ", ".join(_EXAMPLES[key] for key in _REQUIRED)
         raise ManifestError(f"{path}: no such file", f"write one, the least is: {example}") from None

@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from referee.errors import JournalError, PlatformError, UsageError
+from referee.folders import file_to_write
 from referee.record.format import CHAIN_START, dumps, seal
 from referee.record.journal import (
     DIGEST_BYTES,
@@ -130,9 +131,8 @@ class JournalText:
         said = said or [line.fields.get(RATINGS, {}) for line in self.events[:1]]
         return dict(said[-1].get("anchor", {})) if said else {}
 
-    def extended(self, place: int, length: Mapping[str, float]) -> "JournalText":
-        """This journal as it would be if the run were extended from this place on."""
-        control = Control("extended", place, length=length)
+    def followed_by(self, control: Control) -> "JournalText":
+        """This journal as it would be after this control."""
         line = JournalLine(control.kind, "", control_fields(control), self.chain, self.size_bytes)
         return JournalText((*self.events, line), (*self.controls, control), self.brief)
 
@@ -288,7 +288,11 @@ class Journal:
 
     def write_head_to(self, place: Path) -> None:
         """From here on the head is written to the file `place` as well. UsageError if that is something else."""
-        place = place.absolute()
+        try:
+            place = file_to_write(place, "name another file with --anchor")
+        except OSError as error:
+            what = f"the head of the journal cannot be written to {place}: {error.strerror}"
+            raise UsageError(what, "name another file with --anchor") from error
         if place in self._places:
             return
         try:

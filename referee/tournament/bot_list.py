@@ -14,7 +14,7 @@ from typing import Any
 
 from referee.errors import ConfigError
 from referee.schedule.spec import Limits
-from referee.tournament.reading import TomlFile, dotted, show, suggest, toml_value
+from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest, toml_value
 from referee.tournament.sections import (
     BOT_KEYS,
     PROCESS_KEYS,
@@ -70,11 +70,16 @@ def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> Bo
     if not isinstance(listed, list) or not all(isinstance(bot, dict) for bot in listed):
         file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
     skip = _read_on_bad_entry(file)
-    defaults = _read_defaults(file, limits)
-    merged = file.with_value("bots", [_with_defaults(given, defaults) for given in listed])
+    defaults = read_defaults(file, limits)
+    merged = file.with_value("bots", [with_defaults(given, defaults) for given in listed])
     read = [read_bot(merged, limits, remote, place, given) for place, given in enumerate(merged.values["bots"])]
-    named = {_real(bot.folder) for bot in read if bot.remote is None and not _is_pattern(bot.folder)}
-    bots = [one for bot in read for one in _found(file, bot, named)]
+    patterns = [_pattern(file, bot) for bot in read]
+    named = {
+        _real(bot.folder) for bot, (_, marks) in zip(read, patterns, strict=True) if bot.remote is None and not marks
+    }
+    bots = [
+        one for bot, (base, marks) in zip(read, patterns, strict=True) for one in _found(file, bot, base, marks, named)
+    ]
     rows, left_out = _read_list(file, limits, remote, defaults, skip=skip)
     return BotList((*bots, *rows), skip, left_out)
 
@@ -92,22 +97,27 @@ def check_granted(file: TomlFile, bot: BotConfig) -> None:
 
 def fits_pattern(bot: BotConfig, folder: Path) -> bool:
     """Whether the pattern that found this bot would find `folder`, which need not be there any more."""
-    if not bot.pattern:
-        return False
-    base, marks = _split(Path(bot.pattern))
+    marks = bot.pattern
     parts = folder.parts[-len(marks) :]
     return (
-        len(folder.parts) > len(marks)
-        and _real(base) == Path(*folder.parts[: -len(marks)])
+        bool(marks)
+        and len(folder.parts) > len(marks)
+        and _real(bot.folder.parents[len(marks) - 1]) == Path(*folder.parts[: -len(marks)])
         and all(fnmatch.fnmatchcase(part, mark) for part, mark in zip(parts, marks, strict=True))
     )
 
 
-def _split(pattern: Path) -> tuple[Path, tuple[str, ...]]:
-    """The folder in front of the first part with a wildcard, and the parts from there on."""
-    parts = pattern.parts
-    first = next(place for place, part in enumerate(parts) if any(mark in part for mark in _WILDCARDS))
-    return Path(*parts[:first]), parts[first:]
+def _pattern(file: TomlFile, bot: BotConfig) -> tuple[Path, tuple[str, ...]]:
+    """The folder in front of the first wildcard that the path of the bot has, and the parts of the path from there on;
+    none without a wildcard. A folder that is there may have such marks in its name, as may those around the file."""
+    base = file.path.parent
+    written = "" if bot.remote is not None or bot.copy_of else str(file.get("bots", bot.place, "path"))
+    parts = Path(written).parts
+    for place, part in enumerate(parts):
+        if any(mark in part for mark in _WILDCARDS) and not (base / part).exists():
+            return base, parts[place:]
+        base = base / part
+    return base, ()
 
 
 def _read_on_bad_entry(file: TomlFile) -> bool:
@@ -118,8 +128,8 @@ def _read_on_bad_entry(file: TomlFile) -> bool:
     return word == "skip"
 
 
-def _read_defaults(file: TomlFile, limits: Limits) -> Mapping[str, Any]:
-    """Checked as far as they can be without a bot: its options are its own."""
+def read_defaults(file: TomlFile, limits: Limits) -> Mapping[str, Any]:
+    """What [bot_defaults] says, checked as far as it can be without a bot: its options are its own. ConfigError."""
     where = ("bot_defaults",)
     given = file.table(*where)
     file.check_keys(where, given, DEFAULT_KEYS)
@@ -133,7 +143,7 @@ def _read_defaults(file: TomlFile, limits: Limits) -> Mapping[str, Any]:
     return {**given, "read": list(granted.read)} if granted.read else given
 
 
-def _with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """A bot's own keys over the defaults, in its tables key by key. Of a remote bot the clock alone is ours."""
     if "copy_of" in given:
         return dict(given)
@@ -145,13 +155,9 @@ def _with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dic
     return merged
 
 
-def _is_pattern(path: Path) -> bool:
-    return any(mark in str(path) for mark in _WILDCARDS) and not path.exists()
-
-
-def _found(file: TomlFile, bot: BotConfig, named: set[Path]) -> Iterator[BotConfig]:
+def _found(file: TomlFile, bot: BotConfig, base: Path, marks: tuple[str, ...], named: set[Path]) -> Iterator[BotConfig]:
     """The bot itself, or one for each folder that its pattern finds and no other [[bots]] names, in order of names."""
-    if bot.remote is not None or bot.copy_of or not _is_pattern(bot.folder):
+    if not marks:
         yield bot
         return
     key, here = ("bots", bot.place, "path"), file.path.parent
@@ -161,8 +167,6 @@ def _found(file: TomlFile, bot: BotConfig, named: set[Path]) -> Iterator[BotConf
         file.fail(("bots", bot.place, "name"), what, "take the name away: each bot has that of its bot.toml")
     if "**" in written:
         file.fail(key, f"'{dotted(*key)}' has '**' in it", "write a * for each level of folders, such as students/*")
-    pattern = here / written
-    base, marks = _split(pattern)
     found = [folder for folder in base.glob("/".join(marks)) if folder.is_dir()]
     folders = sorted(folder for folder in found if not any(part[0] == "." for part in folder.relative_to(base).parts))
     if not folders:
@@ -170,7 +174,7 @@ def _found(file: TomlFile, bot: BotConfig, named: set[Path]) -> Iterator[BotConf
         file.fail(key, what, f"correct it; it begins at {here.resolve()}")
     for folder in folders:
         if _real(folder) not in named:
-            yield replace(bot, folder=folder, pattern=str(pattern))
+            yield replace(bot, folder=folder, pattern=marks)
 
 
 # The list of entries: a row for each bot, a column for each key of [[bots]], such as path, name or options.depth
@@ -194,7 +198,7 @@ def _read_list(
     left_out: list[LeftOut] = []
     for place, (line, cells) in enumerate(_rows(file, path)):
         try:
-            given = _with_defaults(_values(path, line, cells), defaults)
+            given = with_defaults(_values(path, line, cells), defaults)
             sections = {"bots": [given]} | {key: file.values[key] for key in ("remote",) if key in file.values}
             bot = read_bot(TomlFile(path, sections), limits, remote, 0, given)
         except ConfigError as error:
@@ -211,13 +215,12 @@ def _rows(file: TomlFile, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Line and cells that are not empty of each row, by column. ConfigError for a list that cannot be read."""
     key = ("entries",)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         file.fail(key, f"'entries': {path} cannot be read ({error.strerror})", "give its path from this file")
     except UnicodeDecodeError:
         file.fail(key, f"'entries': {path} is not UTF-8 text", "save it as CSV in UTF-8")
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head and "," not in head else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=cell_separator(text))
     columns: list[str] = []
     try:
         for row in reader:

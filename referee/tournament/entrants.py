@@ -174,7 +174,7 @@ def _copied(
         place=bot.place,
         entry_list=bot.entry_list,
         copy_of=bot.copy_of,
-        pattern="",
+        pattern=(),
     )
     if isinstance(entry, ConfigError):
         return made, entry

@@ -17,6 +17,7 @@ from referee.run.decisions import JoiningBot
 from referee.run.journal import JournalText
 from referee.run.participants import Participant, participants_of
 from referee.schedule.spec import Limits
+from referee.tournament.bot_list import read_defaults, with_defaults
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import RemoteBot, RemoteConfig, SandboxConfig, check_grants, read_bot
@@ -148,16 +149,20 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
 
 
 def read_settings(text: JournalText, given: Mapping[str, Any], file: Path | None = None) -> BotConfig:
-    """What `given`, in the form of a [[bots]] of the tournament file, says of a bot that is to join the run.
-    UsageError, or ConfigError for a file of the run that cannot be used."""
+    """What `given`, in the form of a [[bots]] of the tournament file, says of a bot that is to join the run, and
+    [bot_defaults] of the run's file where `given` says nothing. UsageError, or ConfigError for a file of the run that
+    cannot be used."""
     assert text.created is not None
-    configuration, remote = text.configuration, None
+    file = file or _file_of(text)
+    limits, remote = Limits.from_in_force(text.configuration["limits"]), None
     if given.get("remote"):
-        remote = _remote_of(text, file)
+        remote = _remote_of(text, file or Path("the tournament file"))
+    if file is not None:
+        given = with_defaults(given, read_defaults(_tournament_file(file), limits))
     sections = {"bots": [given]} if remote is None else {"bots": [given], "remote": {}}
     try:
         read = TomlFile(Path("add"), sections)
-        found = read_bot(read, Limits.from_in_force(configuration["limits"]), remote, 0, given)
+        found = read_bot(read, limits, remote, 0, given)
         check_grants(read, ("bots", 0), found.sandbox)
         return found
     except ConfigError as error:
@@ -165,10 +170,25 @@ def read_settings(text: JournalText, given: Mapping[str, Any], file: Path | None
         raise UsageError(what, error.next_step) from None
 
 
-def _remote_of(text: JournalText, file: Path | None) -> RemoteConfig:
-    """Where bots dial in, which the file of the run says."""
+def _file_of(text: JournalText) -> Path | None:
+    """The tournament file that the run began with; None where the journal does not say."""
     assert text.created is not None
-    path = file or Path(text.created.fields.get("file", "the tournament file"))
+    named = text.created.fields.get("file")
+    return None if named is None else Path(named)
+
+
+def _tournament_file(path: Path) -> TomlFile:
+    """The file of the run. UsageError if it is gone: what it says of all bots holds for one that joins, too."""
+    if not path.exists():
+        what = (
+            f"{path}, the tournament file of the run, does not exist, and its [bot_defaults] hold for a bot that joins"
+        )
+        raise UsageError(what, "restore the file, and enter the same command again")
+    return TomlFile(path)
+
+
+def _remote_of(text: JournalText, path: Path) -> RemoteConfig:
+    """Where bots dial in, which the file of the run says."""
     if not text.configuration["ponder"]:
         step = "add one that the referee starts"
         raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", step)

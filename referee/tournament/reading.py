@@ -226,6 +226,18 @@ def toml_value(text: str) -> Any:
     return read["value"] if set(read) == {"value"} and "\n" not in text else text
 
 
+def read_text(path: Path) -> str:
+    """A text file that people wrote, in UTF-8; some editors and spreadsheets begin it with a byte order mark. OSError
+    or UnicodeDecodeError."""
+    return path.read_text(encoding="utf-8-sig")
+
+
+def cell_separator(text: str) -> str:
+    """Between the cells of CSV: spreadsheets in many languages write semicolons."""
+    head = text.partition("\n")[0]
+    return ";" if ";" in head and "," not in head else ","
+
+
 def show(value: object) -> str:
     """A value as TOML would have it, cut to a length for messages, without control characters."""
     text = {True: "true", False: "false"}.get(value, ascii(value)) if isinstance(value, bool) else ascii(value)

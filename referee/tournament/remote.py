@@ -114,7 +114,7 @@ def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
                 raise ConfigError(
                     path, bot.line, what, f"make it readable by you alone: chmod 600 {shlex.quote(where)}"
                 )
-            token = its.token_file.read_text(encoding="utf-8").strip()
+            token = its.token_file.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None
     if not token:

@@ -4,6 +4,7 @@ A ladder's file has some of them, too.
 """
 
 import csv
+import io
 import json
 import math
 import tomllib
@@ -39,7 +40,7 @@ from referee.schedule.spec import (
     SpecError,
 )
 from referee.schedule.stopping import EXAMPLES, StopWhen, parse_stop_when
-from referee.tournament.reading import TomlFile, dotted, show, suggest
+from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest
 from referee.wire.public_address import Listen, check_public, parse_address
 
 # `name`: what the tournament and its run folder are called
@@ -145,7 +146,7 @@ def _openings(file: TomlFile, where: Where, game: Game) -> tuple[str, ...]:
         file.fail(key, what, "leave one of the two out")
     path = file.path.parent / named
     try:
-        positions: tuple[str, ...] = read(path.name, path.read_text(encoding="utf-8"))
+        positions: tuple[str, ...] = read(path.name, read_text(path))
     except OSError as error:
         file.fail(key, f"'{dotted(*key)}': {path} cannot be read ({error.strerror})", "give its path from this file")
     except UnicodeDecodeError:
@@ -168,7 +169,7 @@ def _data(file: TomlFile, where: Where, game: Game) -> Any:
     key = (*where, "data")
     path = file.path.parent / named
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
         game.check_data(data)
     except OSError as error:
@@ -352,7 +353,11 @@ def _seeding_from(file: TomlFile, key: Where, named: str) -> tuple[str, ...]:
     what = f"'{dotted(*key)}' must be a list of names of bots, or a CSV file with their ratings: {path}"
     step = 'write a file with the columns name and rating, or: crosstown standings RUN --csv > "seeds.csv"'
     try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        text = read_text(path)
+        mark = cell_separator(text)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+        rows = list(reader)
     except OSError as error:
         file.fail(key, f"{what} cannot be read ({error.strerror})", step)
     except (ValueError, csv.Error):
@@ -363,9 +368,11 @@ def _seeding_from(file: TomlFile, key: Where, named: str) -> tuple[str, ...]:
     rated: list[tuple[float, str]] = []
     for row in rows:
         try:
-            rated.append((-float(row[column]), row["name"]))
-        except (TypeError, ValueError):
-            rated.append((math.inf, row["name"]))  # not rated
+            # Where semicolons stand between the cells, commas stand in the numbers.
+            value = -float(row[column].replace(",", ".") if mark == ";" else row[column])
+        except (TypeError, AttributeError, ValueError):
+            value = math.nan
+        rated.append((math.inf if math.isnan(value) else value, (row["name"] or "").strip()))  # not rated: last
     return tuple(dict.fromkeys(name for _, name in sorted(rated, key=lambda one: one[0]) if name))
 
 
@@ -894,8 +901,8 @@ class BotConfig:
     """Processes of it that may be there at once; 0 for any number."""
     place: int = 0
     """Of its [[bots]] in the file, or of its row in a list of entries."""
-    pattern: str = ""
-    """The path with wildcards that found its folder."""
+    pattern: tuple[str, ...] = ()
+    """The last parts of the path in the file, from the first wildcard on, if that found its folder."""
     entry_list: Path | None = None
     """The list of entries (CSV) that has it, instead of the tournament file; `line` is there then."""
     copy_of: str = ""

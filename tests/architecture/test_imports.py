@@ -140,6 +140,7 @@ ALLOWED = {
         "referee.record",
         "referee.games",
         "referee.errors",
+        "referee.folders",
         "referee.texts",
     },
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},

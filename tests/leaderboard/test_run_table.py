@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from leaderboard.controls import Missed
 from leaderboard.index import Index, load_index
 from leaderboard.ratings import live
 from leaderboard.ratings.live import LiveTable
@@ -92,7 +93,7 @@ def test_a_withdrawn_entry_that_keeps_its_matches_keeps_its_rating(run_folder):
 def test_missed_matches_are_lost_but_never_rated(run_folder):
     before = {row.name: (row.mu, row.lost) for row in table(run_folder).rows}
     control = Control("withdrawn", 6, entry_id="bobbob", choice="losses")
-    made = table(run_folder, control, missed=[("annann", "bobbob"), ("bobbob", "annann")])
+    made = table(run_folder, control, missed=[Missed("nim", 2, ("annann", "bobbob"))] * 2)
     after = {row.name: (row.mu, row.lost) for row in made.rows}
     assert after["bob"] == (before["bob"][0], before["bob"][1] + 2)
     assert after["ann"] == before["ann"]

@@ -175,9 +175,11 @@ def _go_on(field: Field, played: Played, number: int, answer: RoundResults) -> l
     stage = played.stage
     left = [[row.bot for row in table if row.bot not in answer.absent] for table in played.tables(field)]
     tiers = [[group[place] for group in left if len(group) > place] for place in range(stage.advance)]
+    tiers = [tier for tier in tiers if tier]  # of groups that many have left none may have a second bot
     stages = _stages(field)
     following = stages[number] if number < len(stages) else None
-    if following is None or following.style is not knockout.FORMAT or following.groups > 1 or len(left) == 1:
+    few = sum(map(len, tiers)) < max(variant.players for variant in field.variants)  # for any further match
+    if following is None or following.style is not knockout.FORMAT or following.groups > 1 or len(left) == 1 or few:
         return [bot for tier in tiers for bot in tier]
     group_of = {bot: number for number, group in enumerate(left) for bot in group}
 

@@ -325,11 +325,13 @@ def problem(field: Field) -> str:
 
 
 def extent(field: Field) -> Extent:
+    """Where nobody leaves; who asked for a bye is not paired."""
     total = 0
     for number in range(_rounds(field)):
         variant = field.variants[number % len(field.variants)]
         orders = 1 if _is_fide(field) else len(variant.orders)
-        total += field.bots // variant.players * field.blocks * orders
+        paired = field.bots - len(requested_byes(field, number + 1))
+        total += paired // variant.players * field.blocks * orders
     return Extent(total, total)
 
 

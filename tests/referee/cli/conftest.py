@@ -138,7 +138,7 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
         game=spec.game,
         rules_version=1,
         options=spec.options,
-        players=2,
+        players=len(spec.seats),
         seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version, sandbox="strict") for seat in spec.seats),
         limits=asdict(spec.limits),
         seed_commitment=seed_commitment(spec.seed),
@@ -149,18 +149,19 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
     numbers = [order.index(seat.entry_id) for seat in spec.seats]
     first = numbers.index(min(numbers))
     crashed = spec.place == 1
-    winner = 1 - first if crashed else first
+    seats = range(len(numbers))
+    winner = (first + 1) % len(seats) if crashed else first
     RecordWriter(folder.matches, header).close(
         Footer(
             status="rated",
             reason="crashed" if crashed else "normal",
             detail="",
             seed=spec.seed,
-            ranking=(1, 2) if winner == 0 else (2, 1),
-            returns=() if crashed else (1, 0),
+            ranking=tuple(1 if seat == winner else 2 for seat in seats),
+            returns=() if crashed else (1, *[0] * (len(seats) - 1)),
             state_hash="ab",
-            seat_stats=(SeatStats(2, 3000, 2000, 0), SeatStats(2, 5000, 4000, 0)),
-            faults=tuple({"reason": "crashed"} if crashed and seat == first else None for seat in (0, 1)),
+            seat_stats=tuple(SeatStats(2, 5000 if seat else 3000, 4000 if seat else 2000, 0) for seat in seats),
+            faults=tuple({"reason": "crashed"} if crashed and seat == first else None for seat in seats),
             decisions=4,
             wall_us=500_000,
         )

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tomllib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 
 from leaderboard.comparison import Comparison, round_score
 from leaderboard.sequential import Question
+from referee.cli import compare
 from referee.cli.compare_pages import print_outcome
+from referee.errors import UsageError
+from referee.process.manifest import check_name
 from referee.record.journal import FailedStart
 from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
@@ -248,3 +252,30 @@ def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_
     assert found["same_bot"]
     assert found["a"]["entry_id"] != found["b"]["entry_id"]
     assert found["interval"][0] <= 0.5 <= found["interval"][1]
+
+
+@pytest.mark.parametrize("name", ["\U0001f916 Bob", 'a\x7f "b\\\\c"\n\t\u2028 \ue000'])
+def test_a_text_of_a_comparison_is_read_again_as_it_was(name):
+    assert tomllib.loads(f"value = {compare._text(name)}") == {"value": name}
+    assert tomllib.loads(compare._table("--option", "options", [f"name={name}"]))["options"] == {"name": name}
+
+
+def test_a_path_of_a_comparison_that_is_no_text_is_refused():
+    with pytest.raises(UsageError, match="not a path in UTF-8"):
+        compare._text("bots/\udcff")
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["x", "y"], ["x", "y"]),
+        (["x", "x"], ["x A", "x B"]),
+        (["x", "x", "x A", "x"], ["x A2", "x B", "x A", "x 4"]),
+        (["x A", "x", "x"], ["x A", "x B", "x 3"]),
+        (["n" * 64, "n" * 64], ["n" * 62 + " A", "n" * 62 + " B"]),
+        (["n" * 61 + " bc", "n" * 61 + " bc"], ["n" * 61 + " A", "n" * 61 + " B"]),
+    ],
+)
+def test_names_that_a_comparison_gives_are_short_enough_and_nobody_elses(names, shown):
+    assert compare._names(names) == shown
+    assert all(check_name(name) for name in shown)

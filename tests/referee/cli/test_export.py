@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sqlite3
 import zipfile
 
@@ -25,6 +26,25 @@ def exported(crosstown, *words):
     printed = crosstown("export", "cup", *map(str, words))
     assert printed.code == 0, printed.err
     return printed.out
+
+
+def test_nothing_but_a_file_is_replaced(cup, crosstown, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "old.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("old.csv")
+    before = sorted(tmp_path.iterdir())
+    for target, why in (("pipe", "not an ordinary file"), ("folder", "a folder"), (".", "a folder"), ("/", "a folder")):
+        printed = crosstown("export", "cup", target, "--format", "csv")
+        assert printed.code == 2
+        assert f"cannot write {target}: it is {why}" in printed.err
+    assert (tmp_path / "pipe").is_fifo()
+    exported(crosstown, "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "old.csv").read_text().startswith("match_id,")
+    assert crosstown("report", "cup", "--html", "link.csv").code == 0
+    assert (tmp_path / "old.csv").read_text().startswith("<!doctype html>")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_zip_has_a_replay_of_each_match(cup, crosstown, tmp_path):

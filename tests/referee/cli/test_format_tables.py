@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from leaderboard.index import load_index
+from referee.run.run import Run
+
 BOTS = ("cyd", "dan")
 SWISS_COLUMNS = ["rank", "name", "points", "buchholz", "sonneborn-berger", "byes"]
 
@@ -151,3 +154,31 @@ def test_the_own_table_says_in_words_what_it_makes_of_a_bot_that_is_out(make_run
         " and its opponents have the points"
     )
     assert note in " ".join(crosstown("standings", "later").out.split())
+
+
+def test_pairings_show_the_results_that_count_and_no_cancelled_match_as_to_be_played(make_run, crosstown):
+    folder = make_run(style="swiss", blocks=2, played=8, others=BOTS)
+    run = Run(folder)
+
+    def first_table():
+        (row,) = (one for one in json.loads(crosstown("pairings", "--json", "--round", "1").out) if one["table"] == 1)
+        return row
+
+    before = first_table()
+    assert (before["result"], before["matches_left"]) == ("3 - 1", 0)
+    rows = [
+        row
+        for row in load_index(folder).rows
+        if {seat.name for seat in row.seats} == {before["bot 1"], before["bot 2"]}
+    ]
+    assert len(rows) == 4
+    for row in rows:
+        ranking = [1 if seat.name == before["bot 2"] else 2 for seat in row.seats]
+        run.rejudge(row.match_id, ranking, by="eve", reason="")
+    assert first_table()["result"] == "0 - 4"
+    Run(folder).annul(rows[0].match_id, by="eve", reason="")
+    assert (first_table()["result"], first_table()["matches_left"]) == ("0 - 3", 0)
+    for name in ("<ann>", "[b]bob", "cyd"):
+        Run(folder).leave("withdrawn", name, "keep", by="eve", reason="")
+    left = json.loads(crosstown("pairings", "--json", "--all").out)
+    assert {row["matches_left"] for row in left} == {0}

@@ -9,9 +9,10 @@ from itertools import permutations
 import httpx
 import pytest
 
+from leaderboard.index import load_index
 from leaderboard.joint import combined, join, joint_standings
 from leaderboard.ratings.official import rate
-from leaderboard.run_table import counted_matches
+from leaderboard.run_table import counted_matches, counted_rows, run_table
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
 from referee.errors import UsageError
@@ -62,6 +63,11 @@ def test_anchors_and_withdrawals_of_a_run_hold_in_the_joint_table(runs):
         ("[clock]\nmove_s = 9\n", "in [limits], 'move_s' is 1"),
         ("[faults]\nstrikes = 3\n", "in [faults], 'strikes' is 0 and 3"),
         ("ponder = false\n", "'ponder' is True and False"),
+        ("[bot_defaults]\nclock = { move_s = 60 }\n", "for '<ann>', 'move_s' is 1"),
+        ("[bot_defaults]\nlimits = { memory_mib = 9000 }\n", "for '<ann>', 'memory_mib' is"),
+        ("[bot_defaults]\nfresh = true\n", "for '<ann>', 'fresh' is False and True"),
+        ("[bot_defaults]\nnetwork = true\n", "for '<ann>', 'network' is not set and True"),
+        ('[bot_defaults]\nread = ["bots/ann"]\n', "for '<ann>', 'read' is not set and ['bots/ann']"),
     ],
 )
 def test_runs_that_do_not_fit_are_refused_with_the_reason(make_run, more, why):
@@ -75,6 +81,24 @@ def test_runs_that_do_not_fit_are_refused_with_the_reason(make_run, more, why):
             join([one, other], mixed=True)
     else:
         assert joint_standings(join([one, other], mixed=True))
+
+
+def test_what_a_bot_has_as_all_have_it_is_no_other_condition(make_run):
+    one = Run(make_run("one", more="fresh = true\n[clock]\nmove_s = 7\n"))
+    more = "[clock]\nmove_s = 7\n[bot_defaults]\nfresh = true\nclock = { move_s = 7 }\n"
+    own = Run(make_run("own", seed=2, more=more))
+    assert joint_standings(join([one, own]))
+
+
+def test_an_anchor_by_a_name_that_two_bots_have_is_refused(make_run, tmp_path, crosstown):
+    first = Run(make_run("one")).participants[0]
+    (tmp_path / "bots" / "ann" / "more.txt").write_text("another version")
+    make_run("two", seed=2)
+    printed = crosstown("standings", "one", "two", "--anchor", "<ann>=1000")
+    assert printed.code == 2
+    assert "2 bots of these runs have the name" in printed.err
+    assert f"--anchor {first.entry_id}=" in printed.err
+    assert crosstown("standings", "one", "two", "--anchor", f"{first.entry_id}=1000").code == 0
 
 
 def test_a_run_counts_once(make_run, tmp_path):
@@ -156,3 +180,25 @@ async def test_pages_and_the_interface_show_ratings_relative_to_the_anchors(make
     rows = {row["entry_id"]: row for row in found["standings"]}
     assert (rows[ann]["elo"], rows[ann]["mu"]) == (1000, 25)
     assert "Anchored: " in page
+
+
+def test_what_a_bot_misses_is_lost_in_the_table_of_these_matches_alone(make_run):
+    folder = make_run("two", played=14, others=["cyd"], more="players = [2, 3]")
+    run = Run(folder)
+    run.leave("withdrawn", "cyd", "losses", by="eve", reason="")
+    run = Run(folder)
+    _, view = counted_rows(run, load_index(folder).rows)
+    cyd = next(bot.entry_id for bot in run.participants if bot.name == "cyd")
+    missed = {players: sum(one.players == players and cyd in one.entries for one in view.missed) for players in (2, 3)}
+    assert sum(missed.values()) > max(missed.values()) > 0, "matches of both kinds are missed"
+    other = Run(make_run("other", seed=2, others=["cyd"], more="players = [2, 3]"))
+    for table, pooled in (
+        (run_table(run).rows, False),
+        (joint_standings(join([run, other])), False),
+        (run_table(run, pooled=True).rows, True),
+    ):
+        found = {row.players: row for row in table if row.entry_id == cyd}
+        expected = {0: sum(missed.values())} if pooled else missed
+        assert {players: row.forfeited for players, row in found.items()} == expected
+        for row in found.values():
+            assert row.lost == row.played - row.won - row.drawn + row.forfeited

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from referee.record.journal import Control
+from referee.run.journal import Journal, read_journal
 from referee.schedule.schedule import known_matches
 
 BOTS = ("cyd", "dan", "eve")
@@ -143,3 +145,23 @@ def test_a_dry_run_knows_who_has_left_and_joined_and_what_was_annulled(make_run,
     assert "out of the run: cyd" in out
     assert f"2 matches of the run in runs/cup have been played; {found['total'] - 2} are to be played" in out
     assert values(crosstown, "--new")["matches"] == fresh["matches"]
+
+
+def test_a_dry_run_knows_the_rule_that_the_file_has_now(make_run, write_tournament, crosstown):
+    rule = 'stop_when = "ranking 60 %"'
+    folder = make_run(blocks=4, played=8, others=("cyd",), more=rule)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(Control("stopping", 0, by="file", reason="ranking 60 %"))
+        journal.control(Control("decided", 8))
+    assert values(crosstown)["total"] == 8
+    write_tournament("cup", 4, others=("cyd",), more="")
+    found = values(crosstown)
+    assert (found["least"], found["total"], found["played"]) == (24, 24, 8)
+    out = crosstown("run", "cup.toml", "--dry-run").out
+    assert "the run in runs/cup will be continued without stop_when" in out
+    assert "8 matches of the run in runs/cup have been played; 16 are to be played" in out
+    write_tournament("cup", 4, others=("cyd",), more='stop_when = "ranking 90 %"')
+    found = values(crosstown)
+    assert (found["least"], found["total"]) == (0, 24)
+    assert 'continued with stop_when = "ranking 90 %"' in crosstown("run", "cup.toml", "--dry-run").out
+    assert "at most 24 matches" in crosstown("run", "cup.toml", "--dry-run", "--new").out

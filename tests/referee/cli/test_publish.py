@@ -2,6 +2,9 @@
 
 import json
 import re
+from pathlib import Path
+
+import pytest
 
 
 def test_a_run_becomes_a_folder_with_an_index(make_run, crosstown, tmp_path):
@@ -46,3 +49,36 @@ def test_the_address_of_a_site_is_an_address(make_run, crosstown):
     make_run(played=4)
     refused = crosstown("publish", "runs/cup", "site", "--url", "games.example")
     assert (refused.code, "begin it with https://" in refused.err) == (2, True)
+
+
+def test_a_site_lies_in_the_folder_that_a_link_names(make_run, crosstown, tmp_path):
+    make_run()
+    (tmp_path / "www").mkdir()
+    (tmp_path / "site").symlink_to("www")
+    for _ in range(2):
+        printed = crosstown("publish", "runs/cup", "site")
+        assert printed.code == 0, printed.err
+        assert (tmp_path / "site").is_symlink()
+        assert (tmp_path / "www" / "index.html").is_file()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_site_that_cannot_take_the_place_of_a_folder_is_a_mistake_in_use(make_run, crosstown):
+    make_run()
+    printed = crosstown("publish", "runs/cup", "/")
+    assert (printed.code, "/ has files in it that crosstown publish did not write" in printed.err) == (2, True)
+
+
+@pytest.mark.parametrize(("style", "files"), [("swiss", 2), ("knockout", 3)])
+def test_every_link_of_a_site_names_a_file(make_run, crosstown, tmp_path, style, files):
+    make_run(style=style, blocks=1, played=100, others=("cyd", "dan"))
+    printed = crosstown("publish", "runs/cup", "site")
+    assert printed.code == 0, printed.err
+    site = tmp_path / "site"
+    page = (site / "index.html").read_text()
+    assert "<a>" not in page
+    linked = {
+        link for link in re.findall(r'href="([^"#?]+)"', page) if "://" not in link and not link.startswith("data:")
+    }
+    assert len({"pairings", "bracket"} & {Path(link).stem for link in linked}) == files - 1
+    assert [link for link in linked if not (site / "index.html").parent.joinpath(link).is_file()] == []

@@ -283,10 +283,10 @@ def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstow
     make_run()
     (tmp_path / "page.html").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    for target in ("page.html", "pipe"):
+    for target, why in (("page.html", "a folder"), ("pipe", "not an ordinary file")):
         printed = crosstown("report", "cup", "--html", target)
         assert printed.code == 2
-        assert f"cannot write {target}: it is not an ordinary file" in printed.err
+        assert f"cannot write {target}: it is {why}" in printed.err
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -171,6 +171,14 @@ def test_a_manifest_in_another_encoding_is_said_with_its_line(write_bot: Callabl
         load_manifest(folder)
 
 
+def test_a_byte_order_mark_in_front_of_a_manifest_is_no_part_of_it(write_bot: Callable[..., Path]) -> None:
+    folder = write_bot()
+    before = load_manifest(folder)
+    file = folder / "bot.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert load_manifest(folder) == before
+
+
 def test_a_manifest_that_is_a_pipe_does_not_keep_anybody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "bot.toml")
     with pytest.raises(ManifestError, check=says(r"bot\.toml: is not a file; write one")):

@@ -142,6 +142,17 @@ def test_fixed_tables_are_played_and_requested_byes_are_given(bots, chance, numb
     assert {row.bot: int(row.columns["byes"]) for row in table} == {bot: out[bot] for bot in range(bots)}
 
 
+@pytest.mark.parametrize("pairing", ["usual", "fide"])
+@pytest.mark.parametrize("byes", [{2: [0, 1]}, {1: [0], 2: [1]}, {1: [0, 1, 2], 3: [0]}])
+@pytest.mark.parametrize("bots", [5, 6])
+def test_matches_that_requested_byes_take_away_are_not_counted_beforehand(bots, byes, pairing):
+    wanted = [{"round": round_, "bots": [f"bot{bot}" for bot in asked]} for round_, asked in byes.items()]
+    field = field_of(swiss.FORMAT, bots, rounds=3, byes=wanted, pairing=pairing)
+    blocks, _, _ = played_out(swiss.FORMAT, field, by_strength)
+    matches = sum(len(block.matches) for block in blocks)
+    assert (swiss.FORMAT.extent(field).least, swiss.FORMAT.extent(field).most) == (matches, matches)
+
+
 @pytest.mark.parametrize(("given", "points"), [(None, "0.5"), (0, "0"), (1, "1")])
 def test_a_requested_bye_is_worth_what_the_file_says(given, points):
     more = {} if given is None else {"requested_bye": given}

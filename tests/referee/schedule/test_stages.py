@@ -110,6 +110,18 @@ def test_who_leaves_between_the_stages_makes_room_for_the_next_of_its_group():
     assert {bot for block in by_stage(blocks)["cup"] for bot in block.block.group} == {1, 3}
 
 
+@pytest.mark.parametrize("style", ["round-robin", "knockout"])
+@pytest.mark.parametrize("advance", [2, 3])
+@pytest.mark.parametrize("left", [(), (0,), (0, 1), (0, 1, 3), (0, 3)])
+def test_a_stage_ends_with_whoever_is_left_of_its_groups(style, advance, left):
+    field = cup(8, stage("groups", style, groups=2, advance=advance), FINAL)
+    leaving = {bot: 2 for bot in range(8) if bot not in left}
+    blocks, table, _ = played_out(stages.FORMAT, field, by_strength, leaving)
+    assert sorted(row.bot for row in table) == list(range(8))
+    final = {bot for block in by_stage(blocks).get("cup", ()) for bot in block.block.group}
+    assert final == (set(left) if len(left) > 1 else set())
+
+
 def test_three_stages_follow_each_other():
     field = cup(
         12,
@@ -178,6 +190,20 @@ def test_seeds_are_read_from_a_file_of_ratings(write_file):
     assert load_config(file).settings["seeding"] == ("bob", "dan", "ann", "cyd")
     (file.parent / "seeds.csv").write_text("rank,name,mu,conservative\n1,ann,30,25\n2,bob,29,26.5\n")
     assert load_config(file).settings["seeding"] == ("bob", "ann")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffname,rating\nann,1500\nbob,1800.5\ncyd,\n",
+        "\ufeffname;rating\r\nann;1500\r\nbob;1800,5\r\ncyd;\r\n",
+        '"rating"; "name"\n1500;ann\nnan;cyd\n1800,5; bob\n',
+    ],
+)
+def test_seeds_are_read_as_spreadsheets_of_any_language_write_them(write_file, text):
+    file = write_file(f'{TOML}format = "knockout"\n[knockout]\nseeding = "seeds.csv"\n{BOTS}')
+    (file.parent / "seeds.csv").write_text(text)
+    assert load_config(file).settings["seeding"] == ("bob", "ann", "cyd")
 
 
 @pytest.mark.parametrize(

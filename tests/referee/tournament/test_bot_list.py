@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.errors import ConfigError
+from referee.errors import ConfigError, UsageError
 from referee.run.participants import Participant, newest_participants
 from referee.run.run import Run
+from referee.tournament.bot_list import fits_pattern
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import describe
-from referee.tournament.joining import load_joining
+from referee.tournament.joining import load_joining, with_added
 
 HEAD = 'game = "toy"\nseed = 1\nblocks = 1\n'
 CLASS = '[[bots]]\npath = "bots/*"\n'
@@ -52,6 +53,21 @@ def test_a_folder_whose_name_looks_like_a_pattern_is_that_folder(write_file, wri
     write_bot("[b]")
     text = HEAD + '[[bots]]\npath = "bots/[b]"\n[[bots]]\npath = "bots/a?n"\n'
     assert [entry.folder.name for entry in load_tournament(write_file(text)).entries] == ["[b]", "ann"]
+
+
+def test_marks_in_the_names_of_folders_that_are_there_make_no_pattern(write_bot, tmp_path):
+    for name in ("x1", "x2"):
+        write_bot(name)
+    here = tmp_path / "cup [2026] *"
+    here.mkdir()
+    (tmp_path / "bots").rename(here / "class [a]")
+    file = here / "cup.toml"
+    for path in ("class [a]/*", f"{here}/class [a]/x?"):
+        file.write_text(f'{HEAD}[[bots]]\npath = "{path}"\n')
+        tournament = load_tournament(file)
+        assert [entry.name for entry in tournament.entries] == ["x1", "x2"]
+        assert fits_pattern(tournament.bots[0], here / "class [a]" / "x9")
+        assert not fits_pattern(tournament.bots[0], here / "class a" / "x9")
 
 
 @pytest.mark.parametrize(
@@ -235,3 +251,36 @@ def test_a_bot_that_was_added_is_not_told_to_be_left_out(write_file, write_bot, 
     run = Run(run_folder)
     run.add(load_joining(run.journal, folder, None), by="ann")
     assert not load_tournament(path, newest_participants(run_folder.path.parent, "cup")).left_out
+
+
+def test_a_bot_that_joins_has_the_defaults_of_the_file_where_it_does_not_say_otherwise(
+    write_file, write_bot, play, run_folder, tmp_path
+):
+    for name in ("ann", "bob", "late"):
+        write_bot(name, options=OPTION if name != "late" else "[options]\ndepth = 3\nwidth = 1\n")
+    (tmp_path / "model.bin").write_text("weights")
+    text = (
+        "[bot_defaults]\noptions = { depth = 5 }\nclock = { move_s = 2, first_move_s = 6 }\nfresh = true\ncopies = 2\n"
+        'limits = { memory_mib = 512 }\nread = ["model.bin"]\nnetwork = true\n'
+        '[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n'
+    )
+    path = write_file(HEAD + text)
+    play(load_tournament(path))
+    run = Run(run_folder)
+    run.add(load_joining(run.journal, tmp_path / "bots/late", None), by="ann")
+    more = {"options": {"width": 7}, "clock": {"move_s": 3}, "fresh": False, "network": False}
+    run = Run(run_folder)
+    run.add(load_joining(run.journal, tmp_path / "bots/late", "own", more), by="ann")
+    again = with_added(
+        load_tournament(path, newest_participants(run_folder.path.parent, "cup")), Run(run_folder).journal
+    )
+    ann, _, late, own = again.bots
+    for one in (late, own):
+        assert (one.copies, one.sandbox.read) == (2, (str(tmp_path / "model.bin"),))
+    assert (late.clock, late.fresh, late.sandbox, late.copies) == (ann.clock, ann.fresh, ann.sandbox, ann.copies)
+    assert own.clock == {"move_s": 3, "first_move_s": 6, "memory_mib": 512}
+    assert (own.fresh, own.sandbox.network) == (False, False)
+    assert [dict(entry.options) for entry in again.entries[2:]] == [{"depth": 5, "width": 1}, {"depth": 5, "width": 7}]
+    path.unlink()
+    with pytest.raises(UsageError, match="its \\[bot_defaults\\] hold for a bot that joins"):
+        load_joining(run.journal, tmp_path / "bots/late", "more")

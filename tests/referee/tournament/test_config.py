@@ -73,6 +73,8 @@ def test_replacement_data_is_embedded(write_file, bots, tmp_path, suffix):
     (tmp_path / f"box{suffix}").write_text(text)
     config = load_config(write_file(f'data = "box{suffix}"\n' + GOOD))
     assert config.games[0].options["data"] == data
+    (tmp_path / f"box{suffix}").write_text(f"\ufeff{text}")  # as some editors save it
+    assert load_config(write_file(f'data = "box{suffix}"\n' + GOOD)).games[0].options["data"] == data
 
 
 def test_the_name_alone_can_be_read_without_the_bots(write_file):

@@ -4,6 +4,7 @@ import pytest
 
 from referee.errors import ConfigError
 from referee.schedule.schedule import known_matches
+from referee.tournament.config import load_config
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import config_of, describe
 
@@ -44,6 +45,11 @@ def test_a_block_is_one_opening_with_the_seats_swapped(write_chess):
     matches = list(known_matches(config_of(load_tournament(write_chess()))))
     assert [match.options["start"] for match in matches] == [FIRST, FIRST, SECOND, SECOND, FIRST, FIRST]
     assert matches[0].seats == matches[1].seats[::-1]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_opening(write_chess):
+    (game,) = load_config(write_chess(book=f"\ufeff{FIRST}\n{SECOND}\n")).games
+    assert game.openings == (FIRST, SECOND)
 
 
 def test_the_openings_are_part_of_what_the_results_depend_on(write_chess):

@@ -207,3 +207,24 @@ def test_a_run_that_has_ended_takes_a_bot_when_it_is_longer_and_one_that_has_sto
     with pytest.raises(UsageError, match="this run has stopped by its rule") as caught:
         run.add(joining, by="eve")
     assert "stop_when" in caught.value.next_step
+
+
+@pytest.mark.parametrize("rule", ["precision 400 Elo", "ranking 51 %"])
+def test_a_rule_is_not_reached_and_breaks_nothing_when_no_bot_of_a_table_is_left(rule):
+    stop = StoppingRule(parse_stop_when(rule), ["ann", "bob", "cyd", "dan"])
+
+    def block(number, game, pair, present):
+        scores = [
+            MatchScore(
+                2 * number + place, f"m{number}{place}", game, seats, tuple(f"e{bot}" for bot in seats), (0, 1), (1, 2)
+            )
+            for place, seats in enumerate((pair, pair[::-1]))
+        ]
+        return BlockResult(number, 2 * number, Block(pair), tuple(scores), present)
+
+    assert not stop(block(0, "toy", (0, 1), ()))
+    assert stop.outlook.sentence == f"{parse_stop_when(rule)}: no bot is left; no estimate yet"
+    for number in range(1, 40):
+        stop(block(number, "other", (2, 3), (2, 3)))
+    assert stop.outlook.solid == rule.startswith("precision"), "the other table decides"
+    assert "toy" not in stop.outlook.why
