@@ -5,10 +5,10 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leaderboard.index import Index, load_index
 from leaderboard.records import MatchRow, match_of
-from leaderboard.run_table import RunTable, keep_table, run_table
 from leaderboard.store import Store, StoreError
 from referee.errors import TournamentError
 from referee.record.reader import Record
@@ -16,6 +16,9 @@ from referee.record.store import FileStamp, match_id_of
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
 from referee.run.run import Run
+
+if TYPE_CHECKING:
+    from leaderboard.run_table import RunTable
 
 BATCH_S = 0.5
 _BATCH_ROWS = 500
@@ -54,8 +57,10 @@ class Indexer:
             self._records.put(None)
             self._thread.join()
 
-    def finish(self, table: RunTable) -> str:
+    def finish(self, table: "RunTable") -> str:
         """After `close`: keep the table. Returns what is wrong with the database, '' if nothing."""
+        from leaderboard.run_table import keep_table
+
         try:
             if self._store is not None and not self._problem:
                 keep_table(self._store, table)
@@ -124,6 +129,8 @@ class Indexer:
 def rebuild_database(run: Run) -> Index:
     """Make the database again from the records. The old one is replaced only when the new one is complete. StoreError,
     BusyError."""
+    from leaderboard.run_table import keep_table, run_table
+
     database = run.folder.database
     fresh = database.with_name(f".{database.name}.new")
     with RunLock(run.folder.lock):

@@ -38,8 +38,8 @@ from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
+from referee.tournament.processes import Processes
 from referee.tournament.progress import Reached
-from referee.tournament.sections import Processes
 
 LOCK = "ladder.lock"
 """In the data folder: held by the runner and by its workers."""

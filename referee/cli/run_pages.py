@@ -13,14 +13,9 @@ from leaderboard.evidence import last_faults
 from leaderboard.forecast import estimate, look_ahead
 from leaderboard.index import load_index
 from leaderboard.indexer import Indexer
-from leaderboard.run_table import RunTable, run_table
-from leaderboard.schedule_view import FormatTable
-from leaderboard.standings import CAPTION, Standing
-from leaderboard.stopping import StoppingRule, outlook_of
 from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
-from referee.cli.standings_pages import print_format_table
 from referee.process.busy import BusyMeter
 from referee.record import Record
 from referee.record.journal import Control
@@ -47,10 +42,12 @@ from referee.tournament.progress import Decide, Reached, Summary, after
 from referee.tournament.resources import available_cores, split_cores, too_many_threads
 from referee.tournament.steering import Steering
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what tables need takes long to import, so a run imports it when its first matches are played
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
+    from leaderboard.run_table import RunTable
+    from leaderboard.standings import Standing
     from referee.cluster.peers import Peer
 
 
@@ -330,7 +327,7 @@ class Played:
 
     tournament: Tournament
     summary: Summary
-    table: RunTable
+    table: "RunTable"
     elapsed_s: float
     problem: str
 
@@ -374,7 +371,11 @@ def play_tournament(
     if scheduler is None and (crowded := too_many_threads(first, workers, len(cores))):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
     when = tournament.config.stop_when
-    rule = None if when is None else StoppingRule(when, [entry.name for entry in tournament.entries])
+    rule = None
+    if when is not None:
+        from leaderboard.stopping import StoppingRule
+
+        rule = StoppingRule(when, [entry.name for entry in tournament.entries])
     played = play(
         first,
         folder,
@@ -465,6 +466,8 @@ def play(
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()
+    from leaderboard.run_table import run_table
+
     table = run_table(Run(folder))
     return Played(tournament, summary, table, elapsed_s, indexer.finish(table))
 
@@ -528,6 +531,9 @@ def print_placings(tournament: Tournament, summary: Summary, notes: Sequence[str
     rows = placings(tournament, summary)
     if not rows:
         return
+    from leaderboard.schedule_view import FormatTable
+    from referee.cli.standings_pages import print_format_table
+
     print_format_table(FormatTable(tournament.config.format, rows, notes=notes))
 
 
@@ -546,6 +552,9 @@ def _go_on(tournament: Tournament, out: Path) -> str:
 
 
 def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played) -> None:
+    from leaderboard.standings import CAPTION
+    from leaderboard.stopping import outlook_of
+
     summary, table, elapsed_s = played.summary, list(played.table.rows), played.elapsed_s
     notes = console(stderr=True)
     there = summary.found + summary.played
@@ -605,7 +614,7 @@ def _nothing_played(folder: RunFolder, go_on: str) -> str:
     )
 
 
-def _fault_lines(folder: RunFolder, table: Sequence[Standing]) -> list[str]:
+def _fault_lines(folder: RunFolder, table: "Sequence[Standing]") -> list[str]:
     """Why bots failed: their last faults, and the command that shows each."""
     failing = {(row.entry_id, reason) for row in table for reason in row.faults}
     if not failing:
@@ -628,7 +637,7 @@ def _fault_lines(folder: RunFolder, table: Sequence[Standing]) -> list[str]:
 
 
 def _outcome(
-    tournament: Tournament, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float, problem: str
+    tournament: Tournament, folder: RunFolder, summary: Summary, table: "list[Standing]", elapsed_s: float, problem: str
 ) -> dict[str, object]:
     return {
         "folder": str(folder.path),

@@ -75,6 +75,7 @@ from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faul
 from referee.schedule.stopping import StopWhen
 from referee.texts import plural
 from referee.tournament.bot_list import LeftOut, read_bots
+from referee.tournament.processes import Processes
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import (
     ADJUDICATION_KEYS,
@@ -85,7 +86,6 @@ from referee.tournament.sections import (
     BreakerConfig,
     ExecutorConfig,
     GameConfig,
-    Processes,
     RemoteConfig,
     SandboxConfig,
     read_adjudication,

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.errors import PlatformError
 from referee.process.checkup import Probe, SandboxError, choose_profile
@@ -17,8 +18,9 @@ from referee.process.paths import SYSTEM, is_folder, is_there
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
 from referee.run.folder import RunFolder
-from referee.tournament.config import Tournament
-from referee.tournament.sections import SandboxConfig
+
+if TYPE_CHECKING:  # a worker reads no tournament file
+    from referee.tournament.config import Tournament
 
 _OURS = Path(__file__).parents[2]
 """Where this program lies."""
@@ -41,7 +43,7 @@ class Confinement:
 
 
 def confine_all(
-    tournament: Tournament,
+    tournament: "Tournament",
     found: Probe,
     hidden: Iterable[Path] = (),
     *,
@@ -52,6 +54,8 @@ def confine_all(
 
     PlatformError if the file asks for strict and it does not work here. A run that has `begun` can go on under plain
     all the same with `accept_weaker`, as its file must stay what it is."""
+    from referee.tournament.sections import SandboxConfig
+
     common = tournament.config.sandbox
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}

@@ -24,9 +24,9 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.executor import MatchLost, nothing
 from referee.tournament.messages import Door, Meeting
+from referee.tournament.processes import Processes
 from referee.tournament.remote import Guests
 from referee.tournament.resources import pinned
-from referee.tournament.sections import Processes
 from referee.tournament.worker import BEAT_S, STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")

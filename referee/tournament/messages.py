@@ -31,8 +31,8 @@ from referee.match.result import MatchResult
 from referee.process.entry import Entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.schedule.spec import Limits, MatchSpec
+from referee.tournament.processes import Processes
 from referee.tournament.remote import Guests, Terms
-from referee.tournament.sections import Processes
 from referee.wire.public_address import Listen
 
 MAX_LINE_BYTES = 64 << 20

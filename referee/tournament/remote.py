@@ -6,14 +6,17 @@ import stat
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.errors import ConfigError, PlatformError
 from referee.match.bot import Invitation
 from referee.process.entry import Entry
 from referee.schedule.spec import Limits
-from referee.tournament.config import BotConfig, Tournament
-from referee.tournament.sections import RemoteBot
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
+
+if TYPE_CHECKING:  # a worker reads no tournament file
+    from referee.tournament.config import BotConfig, Tournament
+    from referee.tournament.sections import RemoteBot
 
 LEAST_TOKEN = 16
 USUAL_KEEPALIVE_S = 20.0
@@ -43,7 +46,7 @@ class Guests:
     """Matches with guests that are played side by side; one whose guest is awaited is not played yet."""
 
 
-def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) -> Guests | None:
+def invite_all(tournament: "Tournament", folder: Path, gone: Container[str] = ()) -> Guests | None:
     """None if no bot dials in, but those of `gone` (entry ids). Reads the tokens; makes a certificate in `folder` if
     none is named, and takes it again while it is fresh.
 
@@ -101,7 +104,7 @@ def listen_with(listen: Listen, public: str, folder: Path) -> Listen:
     return listen
 
 
-def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
+def _token(path: Path, bot: "BotConfig", its: "RemoteBot", entry: Entry) -> str:
     if its.token_file is None:
         token, where = os.environ.get(its.token_env, "").strip(), f"the environment variable {its.token_env}"
         advice = f"make one, such as: export {its.token_env}=$(openssl rand -hex 16)"

@@ -604,16 +604,6 @@ PROCESS_KEYS = ("fresh", "copies")
 MOST_PROCESSES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Processes:
-    """Of a worker `idle` processes at most wait for their next match. Entries in `fresh` have a new process for each
-    match; of those in `copies` there are at most so many processes at once, over all workers. By entry id."""
-
-    idle: int = IDLE_PROCESSES
-    fresh: frozenset[str] = frozenset()
-    copies: Mapping[str, int] = field(default_factory=dict)
-
-
 def read_idle(file: TomlFile) -> int:
     """Raises ConfigError."""
     return file.integer("idle", minimum=0, maximum=MOST_PROCESSES, default=IDLE_PROCESSES, example="idle = 4")

@@ -356,7 +356,10 @@ FOR_TYPES_ALONE = {
     "referee.cli.web": "`crosstown COMMAND --help` imports it",
     "referee.cli.listening": "the web framework takes as long to load as the rest of the command",
     "referee.cli.output": "commands that print JSON do without rich",
-    "referee.cli.run_pages": "commands that print JSON do without rich",
+    "referee.cli.run_pages": "commands that print JSON do without rich, and a run begins without numpy",
+    "leaderboard.indexer": "a run begins without numpy",
+    "referee.tournament.confine": "a worker starts without what reads tournament files",
+    "referee.tournament.remote": "a worker starts without what reads tournament files",
     "referee.run.run": "the library of signatures takes as long to load as everything else of a run",
     "leaderboard.web.v1.loading": "FastAPI takes half a second to load",
     "referee.games.api.compiling": "a tool of the compiler, which a user need not have",
@@ -380,6 +383,20 @@ def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
         program = f"import sys, referee.cli.main as cli; cli.make_app({words}); print(*sys.modules)"
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert of_commands & set(ran.stdout.split()) == imported
+
+
+@pytest.mark.parametrize(
+    ("program", "needless"),
+    [
+        ("import referee.cli.building, referee.cli.run_pages, referee.tournament.entrants", ("numpy", "trueskill")),
+        ("import referee.tournament.worker", ("referee.tournament.config", "referee.tournament.sections", "rich")),
+    ],
+    ids=["a run", "its workers"],
+)
+def test_a_run_begins_without_what_it_needs_later_or_not_at_all(program: str, needless: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", f"import sys; {program}; print(*sys.modules)"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not set(needless) & set(ran.stdout.split())
 
 
 def test_no_imports_form_a_circle_not_even_for_types() -> None:
