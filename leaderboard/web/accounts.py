@@ -106,12 +106,13 @@ def keep_browser(request: Request, answer: Response, secret: str) -> None:
 def account_of(request: Request) -> Account | None:
     """Who looks at a page; None for a visitor, and for a session that has ended. Asks once for each request."""
     if not hasattr(request.state, "account"):
-        request.state.account = _signed_in(request)
+        request.state.account = account_now(request)
     found: Account | None = request.state.account
     return found
 
 
-def _signed_in(request: Request) -> Account | None:
+def account_now(request: Request) -> Account | None:
+    """As `account_of`, for an answer that goes on: the session may have ended since it began."""
     secret, _ = _secret(request)
     if not secret or not has_ladder(request):
         return None

@@ -24,7 +24,7 @@ from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
 from leaderboard.web.metrics import Monitor
 from leaderboard.web.people import LadderHost
-from leaderboard.web.rates import Rates
+from leaderboard.web.rates import KnownAddresses, Rates
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
 from leaderboard.web.turns import Turns
@@ -110,6 +110,7 @@ def make_app(
     app.state.monitor = monitor
     app.state.guard = Guard()
     app.state.rates = Rates()
+    app.state.known_addresses = KnownAddresses()
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live

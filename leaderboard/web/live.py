@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from leaderboard.web.accounts import account_now, account_of
 from leaderboard.web.limits import Places
 from leaderboard.web.pages import wanted_run
 from leaderboard.web.rights import check_shown
@@ -71,7 +72,7 @@ async def match_events(request: Request) -> StreamingResponse:
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
     await asyncio.to_thread(_check, request, place, path)
-    return stream(_growth(path, request.app.state.looks))
+    return stream(request, _growth(path, request.app.state.looks))
 
 
 def _check(request: Request, place: RunFolder, path: Path) -> None:
@@ -93,7 +94,7 @@ async def run_events(request: Request) -> StreamingResponse:
     """`{"changed": n}` whenever the tables are new, since a record came or something was decided; n counts from 0,
     which is sent at once."""
     place = await asyncio.to_thread(wanted_run, request)
-    return stream(run_changes(place, request.app.state.tables, request.app.state.looks))
+    return stream(request, run_changes(place, request.app.state.tables, request.app.state.looks))
 
 
 class EventStream(StreamingResponse):
@@ -116,9 +117,19 @@ class EventStream(StreamingResponse):
             places.give_back(address)
 
 
-def stream(events: AsyncIterator[str]) -> EventStream:
-    """Events as they come."""
-    return EventStream(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+def stream(request: Request, events: AsyncIterator[str]) -> EventStream:
+    """Events as they come, as long as whoever follows them has the account and the rights of the beginning."""
+    allowed = _while_allowed(request, events)
+    return EventStream(allowed, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def _while_allowed(request: Request, events: AsyncIterator[str]) -> AsyncIterator[str]:
+    """The events until the session or the token has ended, or has other rights. A visitor's go on."""
+    began = await asyncio.to_thread(account_of, request)
+    async for text in events:
+        if began is not None and await asyncio.to_thread(account_now, request) != began:
+            return  # who may still follow connects again
+        yield text
 
 
 async def changes(

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from leaderboard.web.accounts import (
     account_of,
+    address_of,
     browser_of,
     count_open_join,
     forget_session,
@@ -42,7 +43,7 @@ from leaderboard.web.ladder import Playing, playing_of
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost
-from leaderboard.web.rates import NAME_SIGN_INS, Rates
+from leaderboard.web.rates import NAME_SIGN_INS, PASSWORD_CHANGES, STRANGE_SIGN_INS, KnownAddresses, Rates
 from referee.run.folder import RunFolder
 
 LOOK_S = 0.5
@@ -154,13 +155,25 @@ async def sign_in(request: Request) -> Response:
     name = form.get("owner", "").strip()
     try:
         if name:
-            _rates(request).take(NAME_SIGN_INS, f"name {name.casefold()[:100]}")
-            made = await asyncio.to_thread(ladder.people.sign_in, name, form.get("password", ""))
+            made = await _with_password(request, name, form.get("password", ""))
         else:
             made = await asyncio.to_thread(ladder.sign_in, form.get("secret", "").strip())
     except HandInRefused as refused:
         return await asyncio.to_thread(_sign_in_page, request, refused)
     return _signed_in(request, made)
+
+
+async def _with_password(request: Request, name: str, password: str) -> NewToken:
+    """A session. TOO_MANY after many tries: of one address, and of all together that did not sign in with it before. So
+    whoever guesses keeps the owner out neither at home nor, from a few addresses, elsewhere."""
+    known: KnownAddresses = request.app.state.known_addresses
+    used, address = name.casefold()[:100], address_of(request)
+    _rates(request).take(NAME_SIGN_INS, f"name {used} at {address}")
+    if (used, address) not in known:
+        _rates(request).take(STRANGE_SIGN_INS, f"name {used}")
+    made = await asyncio.to_thread(hand_ins_of(request).people.sign_in, name, password)
+    known.add(used, address)
+    return made
 
 
 async def go_to_provider(request: Request) -> Response:
@@ -302,7 +315,7 @@ async def my_events(request: Request) -> Response:
         numbers = [tables.number(place) for place in places if place.records.exists]
         return tuple(ladder.bots(account.owner)), tuple(numbers)
 
-    return stream(until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
+    return stream(request, until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
 
 
 async def until_refused(events: AsyncIterator[str]) -> AsyncIterator[str]:
@@ -387,7 +400,7 @@ async def change_account(request: Request) -> Response:
             case "password":
                 new = form.get("password", "")
                 check_twice(new, form.get("again", ""))
-                _rates(request).take(NAME_SIGN_INS, f"name {account.owner.casefold()}")
+                _rates(request).take(PASSWORD_CHANGES, f"account {account.owner}")
                 await asyncio.to_thread(people.change_password, account, form.get("current", ""), new)
             case "forget":
                 provider, subject = form.get("provider", ""), form.get("subject", "")

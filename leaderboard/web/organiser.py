@@ -155,7 +155,7 @@ async def events(request: Request) -> Response:
     def look() -> Any:
         return ladder.overview(account), _playing(request, ladder)
 
-    return stream(until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
+    return stream(request, until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
 
 
 def _number(form: dict[str, str], name: str) -> int:

@@ -104,7 +104,7 @@ def state(request: Request) -> Response:
 async def events(request: Request) -> StreamingResponse:
     """`{"number": n}` whenever the state has changed, the first at once."""
     seat = await asyncio.to_thread(_seat, request)
-    return stream(_changes(seat, _place(request)))
+    return stream(request, _changes(seat, _place(request)))
 
 
 async def answer(request: Request) -> Response:

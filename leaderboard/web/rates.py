@@ -22,7 +22,12 @@ class Rate:
 
 
 SIGN_INS: Final = Rate("sign-ins", 20, 300)
-NAME_SIGN_INS: Final = Rate("sign-ins with this name", 20, 900)
+NAME_SIGN_INS: Final = Rate("sign-ins with this name from this address", 20, 900)
+"""A stranger who guesses keeps nobody else out."""
+STRANGE_SIGN_INS: Final = Rate("sign-ins with this name from addresses that it did not use before", 100, 900)
+"""Of one name, from all addresses from which nobody has signed in with it: whoever has many addresses guesses no more
+than this."""
+PASSWORD_CHANGES: Final = Rate("new passwords", 20, 900)
 JOINS: Final = Rate("new accounts", 60, 3600)
 """With invitations a class joins from the one address of its school."""
 OPEN_JOINS: Final = Rate("new accounts without an invitation", 10, 3600)
@@ -52,6 +57,25 @@ class Rates:
                 )
         for name in names:
             self._limiter.hit(item, name)
+
+
+class KnownAddresses:
+    """The addresses from which each name was used to sign in since the server began: the latest pairs. It is for one
+    thread."""
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
+        self._pairs: dict[tuple[str, str], None] = {}
+
+    def add(self, name: str, address: str) -> None:
+        """Somebody has signed in with this name from there."""
+        self._pairs.pop((name, address), None)
+        self._pairs[name, address] = None
+        if len(self._pairs) > self._most:
+            del self._pairs[next(iter(self._pairs))]
+
+    def __contains__(self, pair: tuple[str, str]) -> bool:
+        return pair in self._pairs
 
 
 def _words(seconds: int) -> str:

@@ -29,6 +29,7 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.record import RecordError
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
+from referee.run.lock import started
 from referee.run.machines import ClusterState
 from referee.texts import one_line, plural
 from referee.tournament.config import BotConfig
@@ -469,8 +470,14 @@ class LadderRunner:
                 "matches": [],
             }
         pid = 0 if stopped else os.getpid()
-        said = {"pid": pid, "divisions": state, "door": self._door(), "cluster": self._cluster()}
-        text = json.dumps(said, indent=1, sort_keys=True) + "\n"
+        said = {
+            "pid": pid,
+            "started": started(pid),
+            "divisions": state,
+            "door": self._door(),
+            "cluster": self._cluster(),
+        }
+        text = json.dumps({**said, "pid": pid, "started": started(pid)}, indent=1, sort_keys=True) + "\n"
         at_s, before = self._status
         if text != before and (stopped or self._time_s() >= at_s + STATUS_S):
             try:
@@ -516,8 +523,8 @@ def read_cluster(data: Path) -> ClusterState | None:
 def _said(data: Path, key: str) -> dict[str, Any]:
     try:
         found = json.loads(status_file(data).read_text(encoding="ascii"))
-        alive = found["pid"] and Path(f"/proc/{int(found['pid'])}").exists()
-        return dict(found[key]) if alive else {}
+        is_there = bool(found["started"]) and started(int(found["pid"])) == found["started"]
+        return dict(found[key]) if is_there else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

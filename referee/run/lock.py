@@ -69,7 +69,7 @@ class RunLock:
             time.sleep(_POLL_S)
 
     def _sign(self) -> None:
-        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())})
+        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "started": started(os.getpid())})
         try:
             os.ftruncate(self.fd, 0)
             os.pwrite(self.fd, text.encode(), 0)
@@ -108,10 +108,10 @@ class _Holder:
     @property
     def lives(self) -> bool:
         """Whether the runner itself is there. On another host one must believe it."""
-        return self.host != socket.gethostname() or _started(self.pid) == self._started
+        return self.host != socket.gethostname() or started(self.pid) == self._started
 
 
-def _started(pid: int) -> str:
+def started(pid: int) -> str:
     """Start time of a process in clock ticks, '' if it is gone: tells a process from a later one of the same pid."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

@@ -295,21 +295,23 @@ _EVENTS: Refusals = {200: {"content": {"text/event-stream": {}}, "description": 
 
 
 @router.get("/bots/{name}/versions/{number}/log/events", tags=["Bots"], responses=_EVENTS | _SIGNED_IN)
-async def follow_log(ladder: Ladder, caller: Caller, name: BotName, number: Number, start: FirstByte = 0) -> Response:
+async def follow_log(
+    request: Request, ladder: Ladder, caller: Caller, name: BotName, number: Number, start: FirstByte = 0
+) -> Response:
     """Follow the log: `{"text": "...", "end": n, "complete": false}` for each part, until it is complete."""
     await asyncio.to_thread(ladder.log, caller, name, number, 0, 1)
-    return live.stream(_log_parts(lambda at: ladder.log(caller, name, number, at, MOST_LOG_BYTES), start))
+    return live.stream(request, _log_parts(lambda at: ladder.log(caller, name, number, at, MOST_LOG_BYTES), start))
 
 
 @router.get("/bots/{name}/versions/{number}/events", tags=["Bots"], responses=_EVENTS | _SIGNED_IN)
-async def follow_version(ladder: Ladder, caller: Caller, name: BotName, number: Number) -> Response:
+async def follow_version(request: Request, ladder: Ladder, caller: Caller, name: BotName, number: Number) -> Response:
     """Follow a version of one's own bot: its status and steps, at once and after each change, until all are over."""
 
     def look() -> VersionState:
         return _own(ladder.version(name, number), caller)
 
     await asyncio.to_thread(look)
-    return live.stream(_states(look))
+    return live.stream(request, _states(look))
 
 
 @router.post("/bots/{name}/versions/{number}/activate", tags=["Bots"], response_model=VersionState,

@@ -1,5 +1,6 @@
 """What strangers try against pages and API of a ladder, each beside what is allowed: see docs/ladder_security.md."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -8,10 +9,20 @@ from typing import Any
 import httpx
 import pytest
 
+from leaderboard.web import live
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
-from leaderboard.web.hand_ins import NewToken
-from leaderboard.web.rates import JOINS, NAME_SIGN_INS, OPEN_JOINS, SIGN_INS
+from leaderboard.web.hand_ins import HandInRefused, NewToken, Refusal
+from leaderboard.web.rates import (
+    JOINS,
+    NAME_SIGN_INS,
+    OPEN_JOINS,
+    PASSWORD_CHANGES,
+    SIGN_INS,
+    STRANGE_SIGN_INS,
+    KnownAddresses,
+)
+from referee.ladder.people import SHELL
 from tests.leaderboard.web.ladders import Intake
 
 HERE = "http://localhost:8000"
@@ -161,6 +172,50 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(web: httpx.A
     assert (await web.get("/my", headers=ann)).status_code == 401
 
 
+@pytest.mark.parametrize("how", ["ban", "sign-out"])
+async def test_what_is_followed_ends_with_the_session(
+    web: httpx.AsyncClient, intake: Intake, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(live, "QUIET_S", 0.3)
+    sent: list[object] = []
+    event = live.event
+    monkeypatch.setattr(live, "event", lambda data: sent.append(data) or event(data))
+    intake.logs["annbot", 1] = b"compiled"
+    made, bystander = session(intake, "ann"), session(intake, "eve")
+    paths = ["/my/events", "/api/v1/bots/annbot/versions/1/events", "/api/v1/bots/annbot/versions/1/log/events",
+             "/runs/cup/events", "/api/v1/runs/cup/events"]  # fmt: skip
+    await web.get("/api/v1/divisions")  # loads what serves the API
+    following = [asyncio.create_task(web.get(path, headers=cookie(made))) for path in paths]
+    others = [asyncio.create_task(web.get(path, headers=cookie(bystander))) for path in ("/my/events", *paths[3:])]
+    visitor = asyncio.create_task(web.get("/runs/cup/events"))
+    async with asyncio.timeout(60):
+        while len(sent) < len(following) + len(others) + 1:  # noqa: ASYNC110 - all have begun
+            await asyncio.sleep(0.05)
+    assert not any(task.done() for task in (*following, *others, visitor))
+    if how == "ban":
+        intake.people.block(SHELL, "ann", "spam")
+    else:
+        intake.accounts.revoke_token("ann", intake.account(made.secret).token_id)
+    _, left = await asyncio.wait(following, timeout=20)
+    assert [path for path, task in zip(paths, following, strict=True) if task in left] == []
+    assert {task.result().status_code for task in following} == {200}
+    assert not any(task.done() for task in (*others, visitor)), "those of others go on"
+    for task in (*others, visitor):
+        task.cancel()
+    await asyncio.gather(*others, visitor, return_exceptions=True)
+
+
+async def test_what_an_organiser_follows_ends_when_the_rights_end(
+    web: httpx.AsyncClient, intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "QUIET_S", 0.3)
+    following = asyncio.create_task(web.get("/organiser/events", headers=cookie(session(intake, "ola"))))
+    await asyncio.sleep(0.5)
+    assert not following.done()
+    intake.store._database.write(lambda db: db.execute("UPDATE owners SET organiser = 0 WHERE name = 'ola'"))
+    await asyncio.wait_for(following, 20)
+
+
 async def test_a_secret_is_on_no_page_that_a_cache_keeps(web: httpx.AsyncClient, intake: Intake) -> None:
     ann = cookie(session(intake, "ann"))
     fields = {"token": await form_token(web, "/my/account", ann), "label": "x", "scope": "submit", "days": "7"}
@@ -226,17 +281,77 @@ async def test_another_address_is_not_kept_out_by_that(app: Any, web: httpx.Asyn
         assert (await other.post("/sign-in", data=right, headers=ORIGIN)).status_code == 303
 
 
-async def test_one_name_has_few_sign_ins_from_all_addresses_together(app: Any, web: httpx.AsyncClient) -> None:
-    token = await form_token(web, "/sign-in")
-    fields = {"token": token, "owner": "ann", "password": "wrong"}
-    seen = []
-    for number in range(NAME_SIGN_INS.most + 1):
-        transport = httpx.ASGITransport(app=app, client=(f"203.0.113.{number}", 1))
-        async with httpx.AsyncClient(transport=transport, base_url=HERE) as other:
-            seen.append((await other.post("/sign-in", data=fields, headers=ORIGIN)).status_code)
-    assert seen == [400] * NAME_SIGN_INS.most + [429]
-    fields |= {"owner": "eve", "password": GOOD}  # the control: others sign in
-    assert (await web.post("/sign-in", data=fields, headers=ORIGIN)).status_code == 303
+async def sign_in(app: Any, address: str, owner: str, password: str) -> int:
+    """The status of a sign-in from that address; 303 if it succeeds."""
+    transport = httpx.ASGITransport(app=app, client=(address, 1))
+    async with httpx.AsyncClient(transport=transport, base_url=HERE) as one:
+        fields = {"token": await form_token(one, "/sign-in"), "owner": owner, "password": password}
+        return (await one.post("/sign-in", data=fields, headers=ORIGIN)).status_code
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are compared as they are: the slow hash is not what is tested."""
+    right = {"ann": GOOD, "eve": GOOD}
+
+    def sign_in(people: Any, owner: str, password: str) -> NewToken:
+        if password != right.get(owner):
+            raise HandInRefused(Refusal.UNAUTHENTICATED, "the name or the password is wrong", "check both")
+        return people._session(people._database.row("SELECT * FROM owners WHERE name = ?", owner))  # type: ignore[no-any-return]
+
+    monkeypatch.setattr("referee.ladder.people.LadderPeople.sign_in", sign_in)
+
+
+@pytest.mark.usefixtures("quick")
+async def test_one_name_has_few_sign_ins_from_all_addresses_together(app: Any) -> None:
+    seen = [await sign_in(app, f"203.0.113.{number}", "ann", "wrong") for number in range(STRANGE_SIGN_INS.most + 1)]
+    assert seen == [400] * STRANGE_SIGN_INS.most + [429]
+    assert await sign_in(app, "198.51.100.1", "Ann", GOOD) == 429, "in other letters it is the same name"
+    assert await sign_in(app, "198.51.100.1", "eve", GOOD) == 303  # the control
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_stranger_who_guesses_keeps_the_owner_out_of_no_other_address(app: Any) -> None:
+    seen = [await sign_in(app, "203.0.113.9", "ann", "wrong") for _ in range(SIGN_INS.most + 5)]
+    assert seen[-1] == 429
+    assert await sign_in(app, "198.51.100.1", "ann", GOOD) == 303
+
+
+@pytest.mark.usefixtures("quick")
+async def test_from_where_the_owner_has_signed_in_strangers_with_many_addresses_keep_nobody_out(app: Any) -> None:
+    assert await sign_in(app, "198.51.100.1", "ann", GOOD) == 303
+    for number in range(STRANGE_SIGN_INS.most + 1):
+        last = await sign_in(app, f"203.0.113.{number}", "ann", "wrong")
+    assert last == 429
+    assert await sign_in(app, "198.51.100.1", "ann", GOOD) == 303
+    seen = [await sign_in(app, "198.51.100.1", "ann", "wrong") for _ in range(NAME_SIGN_INS.most)]
+    assert seen[-1] == 429, "who shares that address guesses no more than others"
+
+
+def test_of_known_addresses_the_latest_are_kept() -> None:
+    known = KnownAddresses(most=2)
+    for address in ("a", "b", "a", "c"):
+        known.add("ann", address)
+    assert [("ann", address) in known for address in "abc"] == [True, False, True]
+    assert ("eve", "a") not in known
+
+
+@pytest.mark.usefixtures("quick")
+async def test_guesses_of_strangers_do_not_keep_an_owner_from_a_new_password(
+    app: Any, web: httpx.AsyncClient, intake: Intake
+) -> None:
+    for _ in range(NAME_SIGN_INS.most + 1):
+        await sign_in(app, "203.0.113.9", "ann", "wrong")
+    ann = cookie(session(intake, "ann"))
+    fields = {"token": await form_token(web, "/my/account", ann), "action": "password", "current": GOOD}
+    new = {"password": "another good horse", "again": "another good horse"}
+    assert (await web.post("/my/account", data=fields | new, headers=ann | ORIGIN)).status_code == 303
+    wrong = fields | new | {"current": "wrong"}
+    seen = [
+        (await web.post("/my/account", data=wrong | {"password": "x", "again": "x"}, headers=ann | ORIGIN)).status_code
+        for _ in range(PASSWORD_CHANGES.most)
+    ]
+    assert seen[-1] == 429  # the control: a stolen session cannot guess the password
 
 
 async def test_addresses_of_one_ipv6_network_count_as_one(app: Any, web: httpx.AsyncClient) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from referee.cli.runner_process import state_of, waits_in
 from referee.ladder.runner import status_file
+from referee.run.lock import started
 from referee.run.run import Run
 from referee.wire.public_address import own_certificate
 from tests.living import is_alive
@@ -154,14 +155,15 @@ def test_organisers_are_shown_what_the_process_that_plays_does(tmp_path):
     assert state_of(tmp_path) == ([], [], "the process that plays does not run; it is started again")
     quiet = {"bots": 1, "playing": 0, "idle": "a table needs 2 bots", "alarm": "", "since": "", "matches": []}
     busy = quiet | {"idle": "", "alarm": "no match ended", "since": "2026-11-29T01:00:00", "matches": [["m1", "then"]]}
-    status = {"pid": os.getpid(), "divisions": {"quiet": quiet, "busy one": busy}}
+    status = {"pid": os.getpid(), "started": started(os.getpid()), "divisions": {"quiet": quiet, "busy one": busy}}
     status_file(tmp_path).write_text(json.dumps(status))
     (alarm,), (worker,), runner = state_of(tmp_path)
     assert (alarm.what, alarm.since, alarm.address) == ("no match ended", "2026-11-29T01:00:00", "/ladder/busy%20one")
     assert (worker.name, worker.division, worker.match_id, runner) == ("table 1", "busy one", "m1", "")
     assert waits_in(tmp_path)["quiet"] == "a table needs 2 bots"
-    status_file(tmp_path).write_text(json.dumps(status | {"pid": 0}))
-    assert state_of(tmp_path)[2] != ""
+    for other in ({"pid": 0, "started": ""}, {"started": "1"}):  # stopped; another process has its id now
+        status_file(tmp_path).write_text(json.dumps(status | other))
+        assert state_of(tmp_path)[2] != ""
     status_file(tmp_path).write_text("half a li")
     assert state_of(tmp_path)[2] != ""
 
