@@ -5,7 +5,8 @@
 Makes one division of Shibuya: bots join, blocks of two random bots are decided, and each match leaves a small record
 that is made up, without waiting for the disk. Then the division is taken up again, also without `results.jsonl`, so
 that every record is read. The records are packed, and it is taken up once more. At last a server of its own shows the
-division: the first answer of each page, the median of ten more, and the largest size of the process.
+division: the first answer of each page, the median of ten more with the processor time of one, and the largest size of
+the process.
 
 With --keep the ladder is made in this folder if it is not there, and left there.
 """
@@ -204,7 +205,7 @@ def pages(config: LadderConfig) -> None:
     entry = load(LadderBot("bot7", "owner7", 1)).bot_id
     server = subprocess.Popen([sys.executable, __file__, "--serve", str(config.data), "--port", str(port)])
     try:
-        print("| page | first s | again ms |\n| --- | ---: | ---: |")
+        print("| page | first s | again ms | CPU ms |\n| --- | ---: | ---: | ---: |")
         for path in (
             f"/runs/{DIVISION}",  # the first answer waits until the tables are computed
             "/",
@@ -220,15 +221,24 @@ def pages(config: LadderConfig) -> None:
             "/api/v1/divisions",
         ):
             first_s = ask(f"http://127.0.0.1:{port}{path}")
+            before_s = cpu_of(server.pid)
             again_s = statistics.median(ask(f"http://127.0.0.1:{port}{path}") for _ in range(10))
+            each_s = (cpu_of(server.pid) - before_s) / 10
             shown = path.replace(matches[len(matches) // 2], "MATCH").replace(matches[-1], "MATCH")
-            print(f"| {shown.replace(entry, 'BOT')} | {first_s:.2f} | {1000 * again_s:.0f} |", flush=True)
+            words = f"{first_s:.2f} | {1000 * again_s:.0f} | {1000 * each_s:.0f}"
+            print(f"| {shown.replace(entry, 'BOT')} | {words} |", flush=True)
         status = Path(f"/proc/{server.pid}/status").read_text().splitlines()
         most_kib = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
         print(f"\nLargest size of the server: {most_kib >> 10} MiB.")
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of the processor that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ask(address: str) -> float:

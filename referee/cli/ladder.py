@@ -386,7 +386,8 @@ def acts(
     for act in found:
         state = {"yes": "", "": " (waits for the process that plays)"}.get(act.state, f" (not done: {act.state})")
         why = f": {act.reason}" if act.reason else ""
-        print_text(one_line(f"{act.at} {act.who}: {act.what} {act.subject}{why}{state}"))
+        what = f"{act.what} {act.subject}".rstrip()
+        print_text(one_line(f"{act.at} {act.who}: {what}{why}{state}"))
 
 
 @app.command()

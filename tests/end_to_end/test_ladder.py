@@ -33,6 +33,10 @@ def test_a_bot_is_handed_in_by_command_and_plays_rated_matches(serve: Callable[.
     said = served.run("submit", str(RANDOM), "--name", "mine", "--follow")
     assert "handed in version 1 of 'mine'" in said
     assert "is active in toy" in said
+    shown = said.split()[-1]
+    assert shown == f"{served.address}/bots/mine"
+    with urllib.request.urlopen(shown, timeout=20) as page:
+        assert "mine" in page.read().decode()
     wait_for(lambda: has_played(served, "toy", "mine"), 60)
     again = served.run("submit", str(RANDOM), "--name", "mine")
     assert "these files are known: version 1" in again
