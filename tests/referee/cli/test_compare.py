@@ -186,7 +186,8 @@ def test_the_cost_of_each_side_is_printed_where_it_asks_a_language_model(capsys)
     found = {
         "a": {"name": "ann", "entry_id": "aa" * 8, "faults": {}, "usage": used},
         "b": {"name": "bob", "entry_id": "bb" * 8, "faults": {}, "usage": None},
-        "same_bot": False, "games": "toy", "rounds": 2, "cap": 2, "matches": 4, "score": None, "verdict": "undecided",
+        "same_bot": False, "test": "betting", "games": "toy", "rounds": 2, "cap": 2, "matches": 4, "score": None,
+        "verdict": "undecided",
         "bounds": [0.5, 0.55], "alpha": 0.05, "beta": 0.05, "evidence_for_accepting": 1.0,
         "evidence_for_rejecting": 1.0, "more_rounds": None, "set_aside": [], "failed_starts": [],
     }  # fmt: skip
