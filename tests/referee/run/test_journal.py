@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.errors import JournalError, PlatformError
-from referee.run.head import head_file
+from referee.errors import JournalError, PlatformError, UsageError
+from referee.run.head import head_file, read_head
 from referee.run.journal import Journal, JournalText, read_journal
 
 
@@ -134,3 +134,22 @@ def test_a_journal_that_was_taken_away_is_missed_at_the_next_event(tmp_path, rep
             path.touch()
         with pytest.raises(PlatformError, match="removed or replaced"):
             journal.append("finished", rated=1, missing=0)
+
+
+def test_a_head_in_a_second_place_is_a_file_and_goes_through_links(path, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link.head").symlink_to("elsewhere/real.head")
+    with Journal(path, read_journal(path)) as journal:
+        for name, why in (("pipe", "not an ordinary file"), ("elsewhere", "a folder")):
+            with pytest.raises(UsageError, match=f"it is {why}"):
+                journal.write_head_to(tmp_path / name)
+        journal.write_head_to(tmp_path / "link.head")
+        lines = journal.lines
+        journal.write_head_to(tmp_path / "link.head")
+        assert journal.lines == lines, "it is known"
+        journal.write_head()
+    assert (tmp_path / "link.head").is_symlink()
+    head = read_head(tmp_path / "elsewhere" / "real.head")
+    assert head is not None
+    assert head.lines == lines
