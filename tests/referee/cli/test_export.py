@@ -104,7 +104,7 @@ def test_a_match_of_a_block_that_is_not_complete_is_left_out(cup, crosstown, tmp
 def test_a_file_that_cannot_be_written_leaves_what_was_there(cup, crosstown, tmp_path):
     (tmp_path / "there.csv").mkdir()
     printed = crosstown("export", "cup", str(tmp_path / "there.csv"))
-    assert printed.code == 3
+    assert printed.code == 2
     assert "cannot write" in printed.err
     printed = crosstown("export", "cup", str(tmp_path / "cup.xyz"))
     assert (printed.code, "add --format html, jsonl, csv or sqlite" in printed.err) == (2, True)
