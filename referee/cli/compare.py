@@ -135,6 +135,7 @@ def compare(
     from leaderboard.sequential import Question, score_of_elo
     from referee.cli.building import build_missing
     from referee.cli.compare_pages import outcome, print_outcome
+    from referee.cli.confining import check_env
     from referee.cli.output import print_json
     from referee.cli.run_pages import play, tell_problem
     from referee.errors import UsageError
@@ -154,6 +155,7 @@ def compare(
         question = Question(low, high, alpha, beta, "sprt" if sprt else "betting")
     except ValueError as error:
         raise UsageError(str(error), "see: crosstown compare --help") from None
+    check_env(env or ())
     folders = [a, b, *(field or [])]
     if players is not None and players > len(folders):
         what = f"a match with {players} seats needs {players} bots, and {len(folders)} are named"

@@ -24,6 +24,12 @@ class Confinement:
     warning: bool = False
 
 
+def check_env(names: Sequence[str]) -> None:
+    """UsageError if one of the variables that --env names is not set."""
+    if missing := [name for name in names if name not in os.environ]:
+        raise UsageError(f"--env {missing[0]}: the variable is not set", f"export {missing[0]}, or leave --env out")
+
+
 def settle(
     profile: str | None = None,
     *,
@@ -37,8 +43,7 @@ def settle(
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"--sandbox is '{profile}'", f"expected {' or '.join(PROFILES)}")
     wanted = next((known for known in PROFILES if known == profile), None)
-    if missing := [name for name in env or () if name not in os.environ]:
-        raise UsageError(f"--env {missing[0]}: the variable is not set", f"export {missing[0]}, or leave --env out")
+    check_env(env or ())
     for path in read or ():
         if not path.exists():
             raise UsageError(f"--read {path} does not exist", "name a file or a folder that is there")

@@ -140,7 +140,9 @@ def _openings(file: TomlFile, where: Where, game: Game) -> tuple[str, ...]:
     key = (*where, "openings")
     read = getattr(game, "read_openings", None)
     if read is None:
-        file.fail(key, f"'{dotted(*key)}': {game.id} has no opening positions", f"leave '{dotted(*key)}' out")
+        file.fail(
+            key, f"'{dotted(*key)}' is {named!r}, and {game.id} has no opening positions", f"leave '{dotted(*key)}' out"
+        )
     if START in file.table(*where, "options"):
         what = f"'{dotted(*key)}' and the option '{START}' both say where a match begins"
         file.fail(key, what, "leave one of the two out")
