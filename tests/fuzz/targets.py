@@ -71,7 +71,7 @@ def targets(folder: Path) -> list[Target]:
         ),
         Target(
             "match result",
-            [_result_line()],
+            [_result_line(), _result_line(usage=[None, {"requests": 3, "wait_us": 7}])],
             lambda data: MatchResult.from_json(as_text(data)),
             (ValueError, TypeError, KeyError, RecursionError),
         ),
@@ -231,15 +231,15 @@ def _spec() -> MatchSpec:
     return MatchSpec("m-1", "toy", options, seats, "0123456789abcdef")
 
 
-def _result_line() -> bytes:
+def _result_line(**more: Any) -> bytes:
     values = {
         "match_id": "m-1", "status": "rated", "reason": "crashed", "detail": "", "ranking": [1, 2], "returns": [1, 0],
         "faults": [None, {"seat": 1, "reason": "crashed", "detail": "x"}], "decisions": 3, "wall_s": 0.5,
         "state_hash": "00",
         "seat_stats": [{"decisions": 1, "total_us": 2, "worst_us": 2, "cpu_us": 3, "dropped": 0}] * 2,
-        "startup_us": [0, 1500], "usage": [None, {"requests": 3, "prompt_tokens": 900, "wait_us": 7}],
+        "startup_us": [0, 1500],
     }  # fmt: skip
-    return json.dumps(values).encode()
+    return json.dumps(values | more).encode()
 
 
 def _worker_lines() -> list[bytes]:
