@@ -27,7 +27,7 @@ from referee.event_loop import run_loop
 from referee.ladder.bots import Roster
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
 from referee.ladder.division import Tables
-from referee.ladder.intake import Intake, open_store
+from referee.ladder.intake import Intake, Trials, open_store
 from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
 from referee.ladder.season import end_if_over
@@ -112,7 +112,9 @@ def play_ladder(
         house, opponent = HouseBots(config), kit_folder("python")
         store = stack.enter_context(open_store(config, tuple(house.settings)))
         profile, guests = profile_of(config, probe()), guests_of(config)
-        loader = Loader(config, profile, house)
+        # Matches with a remote bot are played on this machine, which then builds the bots, too.
+        elsewhere = peer is not None and guests is None and config.executor.build == "worker"
+        loader = Loader(config, profile, house, elsewhere=elsewhere)
         end_if_over(config, store, note)
         local = LocalExecutor(
             [],
@@ -127,8 +129,11 @@ def play_ladder(
             most_memory_mib=memory_of(config),
         )
         executor: LadderExecutor = local
+        trials: Trials | None = None
+        at_once = 1
         if peer is not None:
             from referee.cluster.executor import DaskExecutor
+            from referee.cluster.trials import AT_ONCE, MachineTrials
 
             check_network(config, peer)
             executor = cluster = DaskExecutor(
@@ -140,8 +145,19 @@ def play_ladder(
                 note=note,
                 ladder=True,
             )
+            if elsewhere:
+                trials, at_once = MachineTrials(cluster).try_out, AT_ONCE
         remote = RemoteBots(config, store, local, guests, opponent, profile, note=note) if guests else None
-        intake = Intake(config, store, opponent, note=note, unbuilt=loader.unbuilt, remote=remote)
+        intake = Intake(
+            config,
+            store,
+            opponent,
+            at_once=at_once,
+            note=note,
+            unbuilt=loader.unbuilt,
+            remote=remote,
+            trials=trials,
+        )
         roster: Roster = remote or store
         runner = LadderRunner(
             config,

@@ -126,6 +126,8 @@ class _Attempt:
     begun: bool = False
     news_bytes: int = 0
     limit: asyncio.Timeout | None = None
+    hear: Callable[[str, bytes], None] | None = None
+    """Of a trial: what is called with its events and its log."""
 
 
 class _NotThereError(Exception):
@@ -301,6 +303,60 @@ class DaskExecutor:
             self._waiting,
             self._dashboard,
         )
+
+    # Trials of a ladder's hand-ins, which take a slot each
+
+    async def seat_trial(self, *, strict: bool, without: Collection[str] = ()) -> Machine | None:
+        """The machine for a trial, on which a slot is taken. Waits until there is one; None if there are only those in
+        `without`. `strict`: only where the sandbox works. MatchLost at the end."""
+        while True:
+            if self._killed:
+                raise MatchLost("the ladder was ended")
+            self._changed.clear()
+            able = [
+                machine
+                for machine in self._machines.values()
+                if not (machine.history.drained or (strict and machine.facts.sandbox != "strict"))
+            ]
+            left = [machine for machine in able if machine.name not in without]
+            if able and not left:
+                return None
+            if free := [machine for machine in left if machine.free]:
+                best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
+                best.playing += 1
+                return best
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._changed.wait()
+
+    def give_back(self, machine: Machine) -> None:
+        """The slot of a trial is free again."""
+        machine.playing -= 1
+        self._change()
+
+    async def send_trial(self, machine: Machine, key: str, data: bytes, hear: Callable[[str, bytes], None]) -> str:
+        """How the process of a trial on a machine ended; `hear` is called with what it says. MatchLost if the machine
+        is lost, or cannot try."""
+        attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), hear=hear)
+        self._attempts[key] = attempt
+        said: bytes | str = ""
+        try:
+            self._post(machine, ORDER, key, data=data)
+            said = await attempt.over
+        finally:
+            del self._attempts[key]
+            if not isinstance(said, bytes):
+                with suppress(MatchLost):
+                    self._post(machine, END, key)
+        if isinstance(said, str):
+            raise MatchLost(said, machine=machine.name)
+        try:
+            answer = Answer.from_bytes(said)
+        except ValueError as error:
+            raise MatchLost(f"the answer of machine '{machine.name}' cannot be used: {error}") from None
+        if answer.kind != "tried":
+            raise MatchLost(f"machine '{machine.name}' cannot try it: {answer.what}", machine=machine.name)
+        return answer.what
 
     # Where a match is played
 
@@ -806,6 +862,12 @@ class DaskExecutor:
         if said["kind"] == "answer":
             if not attempt.over.done():
                 attempt.over.set_result(said["data"])
+        elif said["kind"] in ("event", "log"):
+            try:
+                if attempt.hear is not None:
+                    attempt.hear(said["kind"], said["data"])
+            except (ValueError, KeyError, TypeError) as error:
+                _end(attempt, f"machine '{attempt.machine.name}' said what cannot be used: {error}")
         elif said["kind"] == "begun":
             if attempt.begun:
                 _end(attempt, f"machine '{attempt.machine.name}' began it twice")

@@ -1,8 +1,10 @@
 """Messages between the executor and a machine, as bytes that Dask transports and does not read.
 
     order     one match: its specification, its bots by content, its limits (see `relay`)
+    trial     an order, too: a hand-in that is to be built and tried, with its sources
     answer    the outcome: a line of JSON, followed by the compressed record if there is one
-    news      a match has begun, lines of its record, its answer; and notes of a machine, for all runners
+    news      a match has begun, lines of its record, its answer; events and log of a trial; and notes of a machine, for
+              all runners
 
 An order has the seed of its match alone. The secret of the run never leaves the runner.
 """
@@ -21,9 +23,9 @@ from referee.tournament.messages import BotSetup
 TOPIC = "crosstown"
 """The topic of the events with news of matches."""
 
-Kind: TypeAlias = Literal["played", "lacks", "lost", "broken"]
+Kind: TypeAlias = Literal["played", "lacks", "lost", "broken", "tried"]
 """played: there is a result. lacks: bots are not there yet. lost: the worker process died. broken: the machine cannot
-play at all."""
+play at all. tried: a trial is over; `what` says how its process ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,58 @@ class Order:
             spec = MatchSpec.from_json(values["spec"])
             bots = tuple(map(_bot, values["bots"]))
             return cls(values["key"], spec, values["cap_s"], bots, values["follow"], values["builds"])
+        except (TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
+
+
+_TRIAL = b'{"trial":'
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOrder:
+    """One try of a hand-in. `job` is what `referee.ladder.trial` reads; the machine puts its own places into it.
+    `content` and `opponent` are the bots, whose sources come with it."""
+
+    key: str
+    job: str = field(repr=False)
+    content: str
+    opponent: str
+    sources: bytes = field(repr=False)
+    opponent_sources: bytes = field(repr=False)
+
+    @staticmethod
+    def is_in(data: bytes) -> bool:
+        """Whether an order is one of these."""
+        return data.startswith(_TRIAL)
+
+    @property
+    def profile(self) -> str:
+        """The sandbox that the job asks for."""
+        return str(json.loads(self.job)["profile"])
+
+    def job_with(self, **values: str | tuple[str, ...]) -> str:
+        """The job with other values in it."""
+        return json.dumps({**json.loads(self.job), **values})
+
+    def to_bytes(self) -> bytes:
+        values = {
+            "trial": self.job,
+            "key": self.key,
+            "content": self.content,
+            "opponent": self.opponent,
+            "bytes": len(self.sources),
+        }
+        return b"".join((_dumps(values), b"\n", self.sources, self.opponent_sources))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "TrialOrder":
+        """Inverse of `to_bytes`. ValueError for anything else."""
+        line, _, rest = data.partition(b"\n")
+        try:
+            values = json.loads(line)
+            end = values["bytes"]
+            names = (values["content"], values["opponent"])
+            return cls(values["key"], values["trial"], *names, rest[:end], rest[end:])
         except (TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
 

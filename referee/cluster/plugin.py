@@ -18,8 +18,9 @@ from distributed import Worker, WorkerPlugin
 
 from referee.cluster.archive import Parcel, unpack, unpack_build
 from referee.cluster.machine import Facts
-from referee.cluster.orders import TOPIC, Answer, Order
+from referee.cluster.orders import TOPIC, Answer, Order, TrialOrder
 from referee.cluster.relay import END, NEWS, ORDER
+from referee.cluster.tryout import try_out
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
 from referee.process.build import BuildError, Yard, build, needs_build, take_build
@@ -130,14 +131,28 @@ class MachinePlugin(WorkerPlugin):
         async with self._tables_free:
             self._tell(client, "begun", key=key)
             try:
-                answer = await self._play(Order.from_bytes(data), client)
+                answer = await (self._try_out if TrialOrder.is_in(data) else self._play)(data, key, client)
             except Exception as error:
                 what = one_line(f"{type(error).__name__}: {error}")
                 answer = Answer(key, "broken", self._facts.name, what).to_bytes()
         self._tell(client, "answer", key=key, data=answer)
 
-    async def _play(self, order: Order, client: str) -> bytes:
-        name = self._facts.name
+    async def _try_out(self, data: bytes, key: str, client: str) -> bytes:
+        order = TrialOrder.from_bytes(data)
+        profile = self._confined(order.profile)
+        hidden = (*self._hidden, str(self._work.resolve()))
+
+        def tell(kind: str, said: bytes) -> None:
+            self._tell(client, kind, key=key, data=said)
+
+        try:
+            how = await try_out(order, self._work, profile, hidden, tell)
+        except (ExpectedError, OSError) as error:
+            return Answer(key, "broken", self._facts.name, one_line(str(error))).to_bytes()
+        return Answer(key, "tried", self._facts.name, how).to_bytes()
+
+    async def _play(self, data: bytes, _key: str, client: str) -> bytes:
+        order, name = Order.from_bytes(data), self._facts.name
         builds = order.builds
         lacks = tuple(
             dict.fromkeys(bot.content for bot in order.bots if not self._has(bot, builds.get(bot.content, "")))

@@ -14,11 +14,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from leaderboard.web.hand_ins import OVER, HandInRefused, StepName, VersionStatus
 from referee.errors import ExpectedError, PlatformError
@@ -73,6 +73,20 @@ class RemoteTrials(Protocol):
 
     async def qualify(self, version: WaitingVersion, division: DivisionConfig) -> tuple[bool, str]:
         """One match; whether the version passes, and a sentence. MatchLost if the match has no result."""
+
+
+class Work(Protocol):
+    """A trial that goes on."""
+
+    async def readline(self) -> bytes:
+        """The next event, as `referee.ladder.trial` says it; b'' at the end."""
+
+    async def ended(self) -> str:
+        """How its process ended; after the last event."""
+
+
+Trials: TypeAlias = Callable[[Trial, Path], AbstractAsyncContextManager[Work]]
+"""(job, file of its log) -> the work, which ends with the context."""
 
 
 class _PlatformTrouble(Exception):
@@ -163,10 +177,11 @@ class Intake:
         disk: DiskWatch | None = None,
         unbuilt: list[LadderBot] | None = None,
         remote: RemoteTrials | None = None,
+        trials: Trials | None = None,
     ) -> None:
         """`opponent`: the folder of the bot that plays by chance. `remote`: how remote bots are tried; None where no
-        division admits them. PlatformError where the sandbox that the ladder's
-        file asks for does not work."""
+        division admits them. `trials`: where hand-ins are built and tried; None for this machine. PlatformError where
+        the sandbox that the ladder's file asks for does not work."""
         try:
             self._profile = choose_profile(config.sandbox.profile, probe())
         except SandboxError as error:
@@ -190,6 +205,7 @@ class Intake:
         self._failed: Counter[str] = Counter()
         self._evicted_s = -math.inf
         self._remote = remote
+        self._trials = trials or self._try_here
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -255,14 +271,13 @@ class Intake:
         last: dict[str, Any] = {}
         async with self._turns:
             self._note(f"the build of '{bot.name}', version {bot.version}, is gone: it is built again")
-            process = await self._start(self._places.logs / f"{bot.content}.txt")
-            try:
-                said, _ = await process.communicate(self._trial(bot.name, bot.content, ()).to_json().encode())
-                last = json.loads(said.splitlines()[-1]) if said else {}
-            finally:
-                await _end(process)
+            log = self._places.logs / f"{bot.content}.txt"
+            async with self._trials(self._trial(bot.name, bot.content, ()), log) as work:
+                while line := await work.readline():
+                    last = json.loads(line)
+                how = await work.ended()
         if last.get("event") != "done":
-            why = one_line(str(last.get("reason", f"its process ended with {process.returncode}")))
+            why = one_line(str(last.get("reason", f"its process ended with {how}")))
             self._note(f"warning: '{bot.name}' cannot be built again, and waits: {why}")
             self._failed[bot.content] += 1
             await asyncio.sleep(min(MOST_BACK_OFF_S, self._back_off_s * 2 ** (self._failed[bot.content] - 1)))
@@ -289,7 +304,7 @@ class Intake:
             self._note(f"{who} is rejected: {one_line(error)}")
             with suppress(HandInRefused):  # it is on its way still, and is taken again
                 await asyncio.to_thread(self._reject, version, error)
-        except (_PlatformTrouble, HandInRefused, OSError) as error:
+        except (_PlatformTrouble, HandInRefused, MatchLost, OSError) as error:
             self._note(f"{who} waits: {one_line(error)}; it is tried again")
             if isinstance(error, _PlatformTrouble) and error.step is not None:
                 with suppress(HandInRefused):
@@ -456,7 +471,11 @@ class Intake:
     async def _run_trial(self, version: WaitingVersion, left: list[DivisionConfig], log: Path, *, active: bool) -> None:
         """One process over what is left, from which it removes each division that is decided. TimeoutError if one takes
         too long."""
-        trial = self._trial(version.bot, version.content, left)
+        async with self._trials(self._trial(version.bot, version.content, left), log) as work:
+            await self._listen(version, work, left, active=active)
+
+    @asynccontextmanager
+    async def _try_here(self, trial: Trial, log: Path) -> AsyncIterator[Work]:
         process = await self._start(log)
         try:
             assert process.stdin is not None
@@ -464,7 +483,7 @@ class Intake:
                 process.stdin.write(trial.to_json().encode())
                 await process.stdin.drain()
                 process.stdin.close()
-            await self._listen(version, process, left, active=active)
+            yield _Process(process)
         finally:
             await _end(process)
 
@@ -514,26 +533,25 @@ class Intake:
     async def _listen(
         self,
         version: WaitingVersion,
-        process: asyncio.subprocess.Process,
+        work: Work,
         left: list[DivisionConfig],
         *,
         active: bool,
     ) -> None:
-        assert process.stdout is not None
         store, began_s, step = self._store, time.monotonic(), "built"
         build_s = 2 * self._config.hand_ins.build_s + self._build_margin_s
         limit_s = build_s
         while True:
             try:
                 async with asyncio.timeout(limit_s - (time.monotonic() - began_s)):
-                    line = await process.stdout.readline()
+                    line = await work.readline()
             except TimeoutError:
                 if step == "built":
                     what = f"the build took longer than {build_s:g} s"
                     raise _Rejected("built", what, "see the log, and have the build do less") from None
                 raise
             if not line:
-                raise _PlatformTrouble(f"its process ended with {await process.wait()} before it was done")
+                raise _PlatformTrouble(f"its process ended with {await work.ended()} before it was done")
             event: dict[str, Any] = json.loads(line)
             took_s = time.monotonic() - began_s
             match event["event"]:
@@ -563,6 +581,20 @@ class Intake:
                     raise _PlatformTrouble(f"an error in Crosstown itself: {event['reason']}")
                 case "done":
                     return
+
+
+class _Process:
+    """A trial on this machine."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        self._process, self._events = process, process.stdout
+
+    async def readline(self) -> bytes:
+        return await self._events.readline()
+
+    async def ended(self) -> str:
+        return str(await self._process.wait())
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

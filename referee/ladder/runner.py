@@ -82,7 +82,9 @@ class HouseBots:
 class Loader:
     """Loads bots once each, and says how they are confined."""
 
-    def __init__(self, config: LadderConfig, profile: Profile, house: HouseBots) -> None:
+    def __init__(self, config: LadderConfig, profile: Profile, house: HouseBots, *, elsewhere: bool = False) -> None:
+        """`elsewhere`: bots are built and played on other machines, and need no build here."""
+        self._elsewhere = elsewhere
         self._config = config
         self._profile = profile
         self._house = house
@@ -123,7 +125,7 @@ class Loader:
         )
         none = BotSetup("", bot.name, {}, "", sandbox)
         try:
-            entry = load_entry(bot.folder, bot.name, bot.options)
+            entry = load_entry(bot.folder, bot.name, bot.options, elsewhere=self._elsewhere)
         except (ManifestError, EntryError, BotNameError) as error:
             if isinstance(error, NotBuiltError) and bot.content:
                 self.unbuilt.append(bot)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import time
@@ -158,6 +159,45 @@ def test_a_bot_that_starts_on_one_machine_only_is_not_blamed(workplace, write_cu
     assert outcome.code == 0, outcome.stderr
     assert {read_record(path).header.machine["name"] for path in workplace.records()} == {"west"}
     assert journal_of(workplace.folder / "runs" / "cup", "void") == []
+
+
+def test_a_run_on_a_cluster_takes_orders_while_it_is_played(workplace, write_cup, cluster):
+    write_cup(bots=3, blocks=100)
+    late = workplace.folder / "bots" / "late"
+    shutil.copytree(workplace.folder / "bots" / "bot2", late)
+    (late / "bot.toml").write_text((late / "bot.toml").read_text().replace('"bot 2"', '"late"', 1))
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.start_machine("west")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    workplace.wait_for_records(4, running)
+    match_id = workplace.records()[0].name.partition(".")[0]
+    for words in (
+        ("pause", "cup.toml"),
+        ("annul", "cup.toml", match_id),
+        ("withdraw", "cup.toml", "bot 1"),
+        ("extend", "cup.toml", "--blocks", "1"),
+        ("add", "cup.toml", "bots/late"),
+        ("resume", "cup.toml"),
+    ):
+        done = workplace.run(*words)
+        assert done.code == 0, done.stderr
+    there = len(workplace.records())
+    workplace.wait_for_records(there + 8, running)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=60)
+    run = workplace.folder / "runs" / "cup"
+    kinds = [line[0] for line in map(json.loads, (run / "tournament.jsonl").read_text().splitlines())]
+    ordered = [kind for kind in kinds if kind in ("held", "annulled", "withdrawn", "extended", "added", "unheld")]
+    assert ordered == ["held", "annulled", "withdrawn", "extended", "added", "unheld"], stderr
+    assert journal_of(run, "void") == journal_of(run, "lost") == []
+    seats = {path.name: read_record(path).header.names for path in workplace.records() if path.suffix == ".gz"}
+    assert any("late" in names for names in seats.values())
+    assert all("bot 1" not in names for names in seats.values() if "late" in names)
+    assert f"{match_id}.jsonl.gz" not in seats
+    assert not (run / "orders").exists()
+    assert not (run / "machines.json").exists()
 
 
 @pytest.mark.strict_sandbox

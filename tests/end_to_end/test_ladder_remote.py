@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -242,6 +243,42 @@ def test_a_ladder_that_admits_no_remote_bots_says_so(serve: Callable[..., Served
     )
     assert done.returncode == 2
     assert "No division of this ladder admits remote bots" in done.stderr
+
+
+@pytest.mark.strict_sandbox
+def test_a_ladder_on_a_cluster_has_its_hand_ins_built_and_tried_on_the_machines(
+    serve: Callable[..., Served], tmp_path: Path, new_workplace: Callable[[Path], Any]
+) -> None:
+    (tmp_path / "machines").mkdir()
+    cluster = Cluster(tmp_path / "machines", new_workplace)
+    try:
+        cluster.start_scheduler()
+        cluster.start_machine("east")
+        served = serve("toy", f'[executor]\nkind = "dask"\nscheduler = "{cluster.address}"\n')
+        served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+        build = 'build = ["sh", "-c", "echo built here; mkdir build; cp bot.py build/made"]\n'
+        mine = tmp_path / "mine"
+        mine.mkdir()
+        shutil.copy(RANDOM / "bot.py", mine)
+        (mine / "bot.toml").write_text(f"{build}{(RANDOM / 'bot.toml').read_text()}")
+        said = served.run("submit", str(mine), "--name", "mine", "--follow")
+        assert "is active in toy" in said
+        wait_for(lambda: has_played(served, "toy", "mine"), 60)
+        (log,) = (served.folder / "data" / "hand_ins" / "logs").iterdir()
+        assert "built here" in log.read_text()
+        assert "toy: qualified" in log.read_text()
+        (made,) = (tmp_path / "machines" / "east" / "cache").glob("*/built.json")
+        assert not list((served.folder / "cache").glob("*/built.json"))
+        artefacts = json.loads(made.read_text())["artefacts"]
+        seats = [seat for path in records_of(served) for seat in read_record(path).header.seats if seat.name == "mine"]
+        assert {seat.build for seat in seats} == {artefacts}
+        (mine / "bot.toml").write_text((mine / "bot.toml").read_text().replace("echo built here", "exit 1"))
+        said = served.run("submit", str(mine), "--name", "mine", "--follow", code=1)
+        assert "exit code 1" in said
+    finally:
+        cluster.end()
+        for place in cluster.places.values():
+            place.end()
 
 
 def test_a_ladder_plays_on_a_cluster_and_its_remote_bots_beside_the_door(

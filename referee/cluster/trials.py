@@ -1,0 +1,158 @@
+"""Trials of a ladder's hand-ins on the machines of a cluster. See `tryout` for the machine's part."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from referee.cluster.archive import pack
+from referee.cluster.executor import DaskExecutor, Machine
+from referee.cluster.orders import TrialOrder
+from referee.errors import ExpectedError
+from referee.process.entry import load_entry
+from referee.process.store import store_folder
+from referee.texts import one_line
+from referee.tournament.executor import MatchLost
+
+AT_ONCE = 4
+"""Hand-ins of a ladder that are tried at the same time."""
+
+MOST_TRIES = 3
+"""Machines on which a bot is not built until it is rejected: one of them may lack what it needs."""
+
+
+class Job(Protocol):
+    """What `referee.ladder.trial` reads."""
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def opponent(self) -> str: ...
+
+    @property
+    def profile(self) -> str: ...
+
+    def to_json(self) -> str: ...
+
+
+class Work:
+    """A trial that goes on."""
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._how = ""
+
+    async def readline(self) -> bytes:
+        """The next event; b'' at the end."""
+        return await self._lines.get()
+
+    async def ended(self) -> str:
+        """How its process ended; after the last event."""
+        return self._how
+
+    def say(self, line: bytes) -> None:
+        self._lines.put_nowait(line)
+
+    def end(self, how: str) -> None:
+        self._how = how
+        self._lines.put_nowait(b"")
+
+
+class MachineTrials:
+    """Tries hand-ins on the machines of an executor, each in a slot. A bot that cannot be built on a machine is built
+    on another one before it is rejected."""
+
+    def __init__(self, executor: DaskExecutor) -> None:
+        self._executor = executor
+
+    @asynccontextmanager
+    async def try_out(self, job: Job, log: Path) -> AsyncIterator[Work]:
+        """Wait for a machine, and begin there. The trial ends with the context, whatever it has come to."""
+        machine = await self._executor.seat_trial(strict=job.profile == "strict")
+        work = Work()
+        going = asyncio.create_task(self._go(machine, job, log, work))
+        try:
+            yield work
+        finally:
+            going.cancel()
+            await asyncio.gather(going, return_exceptions=True)
+
+    async def _go(self, first: Machine | None, job: Job, log: Path, work: Work) -> None:
+        """Until a machine has built the bot, or enough have not."""
+        machine, how = first, "no machine has tried it"
+        without: list[str] = []
+        progress = _Progress(work, log)
+        try:
+            while machine is not None:
+                progress.machine = machine.name
+                how = await self._try_on(machine, job, progress)
+                without.append(machine.name)
+                machine = None
+                if progress.rejected and len(without) < MOST_TRIES:
+                    machine = await self._executor.seat_trial(strict=job.profile == "strict", without=without)
+                if machine is not None:
+                    progress.note(f"machine '{without[-1]}' cannot build it: tried again on machine '{machine.name}'")
+        except (MatchLost, ExpectedError, OSError) as error:
+            work.say(json.dumps({"event": "platform", "step": progress.step, "reason": one_line(str(error))}).encode())
+        else:
+            if progress.rejected:
+                work.say(progress.rejected)
+        finally:
+            work.end(how)
+
+    async def _try_on(self, machine: Machine, job: Job, progress: "_Progress") -> str:
+        try:
+            key = f"crosstown-trial-{secrets.token_hex(8)}"
+            order = await asyncio.to_thread(_order, key, job)
+            progress.rejected = b""
+            return await self._executor.send_trial(machine, key, order.to_bytes(), progress.hear)
+        finally:
+            self._executor.give_back(machine)
+
+
+class _Progress:
+    """What the machines say: events for the ladder, and the log of the bot's author."""
+
+    def __init__(self, work: Work, log: Path) -> None:
+        self._work = work
+        self._log = log
+        self._begun = set[str]()
+        self.machine = ""
+        self.step = "built"
+        self.rejected = b""
+        """The event by which the bot is rejected for its build, if the last machine said so."""
+
+    def hear(self, kind: str, data: bytes) -> None:
+        if kind == "log":
+            with suppress(OSError), self._log.open("ab") as file:  # what the bot comes to does not depend on it
+                file.write(data)
+            return
+        event = json.loads(data)
+        what, step = event["event"], event.get("step", "")
+        if what == "rejected" and step == "built":
+            self.rejected = data
+        elif what == "begin" and step in self._begun:
+            pass  # on another machine than before
+        elif what == "end":
+            detail = f"{event['detail']}, on machine '{self.machine}'"
+            self._work.say(json.dumps({**event, "detail": detail}).encode())
+        else:
+            self._work.say(data)
+        if what == "begin":
+            self._begun.add(step)
+            self.step = step
+
+    def note(self, sentence: str) -> None:
+        self.hear("log", f"{sentence}\n".encode())
+
+
+def _order(key: str, job: Job) -> TrialOrder:
+    """With the sources of the bot and of its opponent. ExpectedError if they are not there."""
+    # The entries hold the copies in the store until they are packed.
+    bot, opponent = (load_entry(Path(folder), elsewhere=True) for folder in (job.folder, job.opponent))
+    sources, opponent_sources = (pack(store_folder(), entry.content) for entry in (bot, opponent))
+    return TrialOrder(key, job.to_json(), bot.content, opponent.content, sources, opponent_sources)

@@ -1,0 +1,90 @@
+"""The trial of a hand-in on a machine: its build, the drills and the matches by which it qualifies.
+
+It is the process `referee.ladder.trial`, the same as on the ladder's machine. What it says goes to the runner line by
+line, and its log as it is written.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from referee.cluster.archive import unpack
+from referee.cluster.orders import TrialOrder
+from referee.process.sandbox import Profile
+from referee.process.store import store_folder
+from referee.tournament.messages import MAX_LINE_BYTES
+
+COMMAND = (sys.executable, "-m", "referee.ladder.trial")
+
+_CHUNK_BYTES = 64 << 10
+_KILL_S = 10.0
+
+
+async def try_out(
+    order: TrialOrder, work: Path, profile: Profile, hidden: tuple[str, ...], tell: Callable[[str, bytes], None]
+) -> str:
+    """How the process ended. `tell` is called with "event" and a line, and with "log" and bytes. `hidden` is what
+    neither the bot nor its build sees. A cancelled call ends the process and its bots. EntryError, OSError."""
+    bot = await asyncio.to_thread(unpack, store_folder(), order.content, order.sources)
+    opponent = await asyncio.to_thread(unpack, store_folder(), order.opponent, order.opponent_sources)
+    scratch = work / "trials" / order.key
+    scratch.mkdir(parents=True)
+    places = {"folder": str(bot.folder), "opponent": str(opponent.folder), "scratch": str(scratch)}
+    job = order.job_with(**places, profile=profile, hidden=hidden)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"GRPC_VERBOSITY": "ERROR", **os.environ},
+            limit=MAX_LINE_BYTES,
+            start_new_session=True,
+        )
+        try:
+            return await _follow(process, job, tell)
+        finally:
+            await _end(process)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+async def _follow(process: asyncio.subprocess.Process, job: str, tell: Callable[[str, bytes], None]) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    events, log = process.stdout, process.stderr
+
+    async def follow_log() -> None:
+        while chunk := await log.read(_CHUNK_BYTES):
+            tell("log", chunk)
+
+    following = asyncio.create_task(follow_log())
+    try:
+        with suppress(ConnectionError):
+            process.stdin.write(job.encode())
+            await process.stdin.drain()
+            process.stdin.close()
+        while line := await events.readline():
+            tell("event", line)
+        await following
+        return f"exit code {await process.wait()}"
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the process, if it is still there. Its bots end with it: their guardians watch it."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_KILL_S):
+            await process.wait()

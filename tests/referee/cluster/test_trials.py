@@ -1,0 +1,278 @@
+"""Hand-ins of a ladder are built and tried on machines, and rejected only when several cannot build them."""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+from referee.cluster import tryout as tryout_module
+from referee.cluster.executor import DaskExecutor
+from referee.cluster.machine import Facts, own_versions
+from referee.cluster.orders import Answer, TrialOrder
+from referee.cluster.peers import Peer
+from referee.cluster.plugin import MachinePlugin
+from referee.cluster.relay import END, ORDER
+from referee.cluster.trials import MOST_TRIES, MachineTrials, _order
+from referee.tournament.executor import MatchLost
+
+BUILT = {"event": "begin", "step": "built"}, {"event": "end", "step": "built", "detail": "built in 1 s"}
+PASSED = {"event": "begin", "step": "qualified"}, {"event": "done"}
+REJECTED = {"event": "rejected", "step": "built", "reason": "no compiler", "next_step": "see the log"}
+
+
+@dataclass(frozen=True)
+class Job:
+    folder: str
+    opponent: str
+    profile: str = "strict"
+
+    def to_json(self):
+        return json.dumps({"folder": self.folder, "opponent": self.opponent, "profile": self.profile, "hidden": ["/x"]})
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / "cache"))
+    folders = []
+    for name in ("ada", "random"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "bot.toml").write_text(
+            f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "b.py"]\n'
+        )
+        (folder / "b.py").write_text(f"# {name}\n")
+        folders.append(str(folder))
+    return Job(*folders)
+
+
+def facts(name, sandbox="strict", slots=1):
+    return Facts(name, "fast", slots, sandbox, "Linux-x86_64", own_versions())
+
+
+def test_an_order_comes_as_it_was_sent(job):
+    order = _order("k", job)
+    data = order.to_bytes()
+    assert TrialOrder.is_in(data)
+    assert TrialOrder.from_bytes(data) == order
+    assert order.content != order.opponent
+    assert json.loads(order.job_with(folder="/there"))["folder"] == "/there"
+    for bad in (b"{}", b"", b'{"trial": 1}\n'):
+        with pytest.raises(ValueError, match=r".+"):
+            TrialOrder.from_bytes(bad)
+
+
+# On the machine
+
+
+class Machine:
+    """A plugin, and a Dask worker that keeps what it is to send."""
+
+    def __init__(self, folder):
+        self.stream_handlers, self.sent = {}, []
+        self.plugin = MachinePlugin(folder, facts("east"), (folder / "key.pem",))
+        self.plugin._listen(self)
+
+    def batched_send(self, message):
+        self.sent.append(message["message"])
+
+    async def over(self):
+        async with asyncio.timeout(30):
+            while self.plugin._playing:  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.01)
+
+    def said(self, kind):
+        return [message["data"] for message in self.sent if message["kind"] == kind]
+
+
+def script(tmp_path, monkeypatch, text):
+    path = tmp_path / "trial.py"
+    path.write_text(f"import json, os, sys, time\njob = json.load(sys.stdin)\n{text}\n")
+    monkeypatch.setattr(tryout_module, "COMMAND", (sys.executable, str(path)))
+
+
+async def test_a_machine_runs_the_trial_in_places_of_its_own_and_says_what_it_says(job, tmp_path, monkeypatch):
+    script(tmp_path, monkeypatch, "print(json.dumps(job), flush=True); sys.stderr.write('the log'); sys.exit(3)")
+    machine = Machine(tmp_path / "work")
+    order = _order("k", job)
+    machine.stream_handlers[ORDER](client="c", key="k", data=order.to_bytes())
+    assert machine.plugin.facts(None)["busy"] == {"c": 1}
+    await machine.over()
+    (line,) = machine.said("event")
+    there = json.loads(line)
+    assert there["profile"] == "strict"
+    assert there["hidden"] == [str(tmp_path / "work" / "key.pem"), str(tmp_path / "work")]
+    assert order.content in there["folder"]
+    assert order.opponent in there["opponent"]
+    assert there["scratch"] == str(tmp_path / "work" / "trials" / "k")
+    assert not (tmp_path / "work" / "trials" / "k").exists()
+    assert machine.said("log") == [b"the log"]
+    (answer,) = map(Answer.from_bytes, machine.said("answer"))
+    assert (answer.kind, answer.what) == ("tried", "exit code 3")
+
+
+async def test_a_trial_that_nobody_waits_for_ends_with_its_process(job, tmp_path, monkeypatch):
+    script(tmp_path, monkeypatch, "print(os.getpid(), flush=True); time.sleep(600)")
+    machine = Machine(tmp_path / "work")
+    machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
+    async with asyncio.timeout(30):
+        while not machine.said("event"):  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+    machine.stream_handlers[END](client="c", key="k")
+    await machine.over()
+    with pytest.raises(ProcessLookupError):
+        tryout_module.os.kill(int(machine.said("event")[0]), 0)
+    assert not machine.said("answer")
+
+
+async def test_sources_that_are_not_what_they_should_be_are_the_machines_trouble(job, tmp_path):
+    machine = Machine(tmp_path / "work")
+    order = _order("k", job)
+    damaged = TrialOrder("k", order.job, "ab" * 16, order.opponent, b"nothing", order.opponent_sources)
+    machine.stream_handlers[ORDER](client="c", key="k", data=damaged.to_bytes())
+    await machine.over()
+    (answer,) = map(Answer.from_bytes, machine.said("answer"))
+    assert answer.kind == "broken"
+    assert "arrived damaged" in answer.what
+
+
+# On the ladder's machine
+
+
+class Executor:
+    """Machines that say what a script has for them, one after another; an exception is raised."""
+
+    def __init__(self, *scripts):
+        self.scripts, self.names, self.back = list(scripts), [], []
+
+    async def seat_trial(self, *, strict, without=()):
+        assert strict
+        assert list(without) == self.names[: len(without)]
+        if not self.scripts:
+            return None
+        self.names.append(f"m{len(self.names)}")
+        return SimpleNamespace(name=self.names[-1])
+
+    async def send_trial(self, machine, key, data, hear):
+        for said in self.scripts.pop(0):
+            if isinstance(said, Exception):
+                raise said
+            hear("log", said) if isinstance(said, bytes) else hear("event", json.dumps(said).encode())
+        return "exit code 0"
+
+    def give_back(self, machine):
+        self.back.append(machine.name)
+
+
+async def tried(executor, job, log):
+    events = []
+    async with MachineTrials(executor).try_out(job, log) as work:
+        async with asyncio.timeout(10):
+            while line := await work.readline():
+                events.append(json.loads(line))
+        how = await work.ended()
+    assert executor.back == executor.names
+    return [(event["event"], event.get("step", "")) for event in events], events, how
+
+
+async def test_events_and_log_of_a_trial_come_home(job, tmp_path):
+    kinds, events, how = await tried(Executor([b"a log\n", *BUILT, *PASSED]), job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("end", "built"), ("begin", "qualified"), ("done", "")]
+    assert events[1]["detail"] == "built in 1 s, on machine 'm0'"
+    assert how == "exit code 0"
+    assert (tmp_path / "log").read_text() == "a log\n"
+
+
+async def test_a_bot_that_a_machine_cannot_build_is_not_rejected_if_another_one_can(job, tmp_path):
+    executor = Executor([BUILT[0], REJECTED], [*BUILT, *PASSED])
+    kinds, events, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("end", "built"), ("begin", "qualified"), ("done", "")]
+    assert events[1]["detail"].endswith("on machine 'm1'")
+    assert "machine 'm0' cannot build it: tried again on machine 'm1'" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("machines", [1, 2, MOST_TRIES, MOST_TRIES + 2])
+async def test_a_bot_that_several_machines_cannot_build_is_rejected(job, tmp_path, machines):
+    executor = Executor(*[[BUILT[0], REJECTED]] * machines)
+    kinds, events, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("rejected", "built")]
+    assert events[1]["reason"] == "no compiler"
+    assert len(executor.names) == min(machines, MOST_TRIES)
+
+
+async def test_a_bot_that_fails_its_drills_is_rejected_at_once(job, tmp_path):
+    failed = {"event": "rejected", "step": "qualified", "reason": "it crashed", "next_step": "mend it"}
+    executor = Executor([*BUILT, PASSED[0], failed], [*BUILT])
+    kinds, _, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds[-1] == ("rejected", "qualified")
+    assert executor.names == ["m0"]
+
+
+async def test_a_machine_that_is_lost_is_no_fault_of_the_bot(job, tmp_path):
+    executor = Executor([*BUILT, PASSED[0], MatchLost("machine 'm0' was lost", machine="m0")])
+    kinds, events, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds[-1] == ("platform", "qualified")
+    assert events[-1]["reason"] == "machine 'm0' was lost"
+
+
+async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(job, tmp_path):
+    async with MachineTrials(Executor([BUILT[0], {"event": "end", "step": "built"}])).try_out(
+        job, tmp_path / "log"
+    ) as work:
+        async with asyncio.timeout(10):
+            assert json.loads(await work.readline()) == BUILT[0]
+            assert await work.readline() == b""
+
+
+async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path):
+    executor = Executor([BUILT[0], REJECTED], [MatchLost("machine 'm1' was lost", machine="m1")])
+    kinds, _, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("platform", "built")]
+
+
+async def test_a_trial_takes_a_slot_of_a_machine_with_the_sandbox(job, tmp_path):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    for one in (facts("weak", "plain", 9), facts("east"), facts("west", slots=2)):
+        made._join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
+    seats = [await made.seat_trial(strict=True) for _ in range(3)]
+    assert sorted(machine.name for machine in seats) == ["east", "west", "west"]
+    assert (await made.seat_trial(strict=False)).name == "weak"
+    assert await made.seat_trial(strict=True, without=["east", "west"]) is None
+    waiting = asyncio.create_task(made.seat_trial(strict=True, without=["east"]))
+    await asyncio.sleep(0)
+    made.give_back(next(machine for machine in seats if machine.name == "west"))
+    assert (await waiting).name == "west"
+    made.kill()
+    with pytest.raises(MatchLost):
+        await made.seat_trial(strict=True)
+
+
+async def test_the_trial_of_a_lost_machine_ends(job, tmp_path):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
+    (machine,) = made.machines
+    heard = []
+    going = asyncio.create_task(made.send_trial(machine, "k", b"order", lambda *said: heard.append(said)))
+    await asyncio.sleep(0)
+    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"line"}))
+    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://other", "data": b"another's"}))
+    assert heard == [("event", b"line")]
+    made._lose([machine], "it is gone")
+    with pytest.raises(MatchLost, match="machine 'east' was lost: it is gone"):
+        await going
+
+
+async def test_a_machine_that_says_what_no_trial_says_is_not_listened_to(job, tmp_path):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    sent = []
+    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=sent.append)
+    going = asyncio.create_task(made.send_trial(made.machines[0], "k", b"order", lambda _, data: json.loads(data)))
+    await asyncio.sleep(0)
+    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
+    with pytest.raises(MatchLost, match="machine 'east' said what cannot be used"):
+        await going
+    assert [message["op"] for message in sent] == [ORDER, END]
