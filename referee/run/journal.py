@@ -56,6 +56,8 @@ from referee.run.brief import brief_lines
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
 CREATED = "created"
+BOT_DEFAULTS = "bot_defaults"
+"""In a line `created`: what the tournament file says of bots that do not say otherwise, for those that join later."""
 EPOCH = "epoch"
 REVEALED = "revealed"
 RATINGS = "ratings"

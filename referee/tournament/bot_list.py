@@ -57,11 +57,13 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BotList:
-    """All bots that the file names; `skip`: bad ones are left out, as `left_out` are already."""
+    """All bots that the file names; `skip`: bad ones are left out, as `left_out` are already. `defaults` is what
+    [bot_defaults] says, for bots that join later."""
 
     bots: tuple[BotConfig, ...]
     skip: bool
     left_out: tuple[LeftOut, ...]
+    defaults: Mapping[str, Any]
 
 
 def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> BotList:
@@ -81,7 +83,7 @@ def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> Bo
         one for bot, (base, marks) in zip(read, patterns, strict=True) for one in _found(file, bot, base, marks, named)
     ]
     rows, left_out = _read_list(file, limits, remote, defaults, skip=skip)
-    return BotList((*bots, *rows), skip, left_out)
+    return BotList((*bots, *rows), skip, left_out, defaults)
 
 
 def check_granted(file: TomlFile, bot: BotConfig) -> None:

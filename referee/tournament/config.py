@@ -180,6 +180,7 @@ class TournamentConfig:
     rating_anchors: Mapping[str, float] = field(default_factory=dict)
     """Ratings that are fixed, in Elo points by the bot's name."""
     stop_when: StopWhen | None = None
+    bot_defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def game(self) -> str:
@@ -288,6 +289,7 @@ def load_config(path: Path) -> TournamentConfig:
         left_out=listed.left_out,
         rating_anchors=read_rating_anchors(file),
         stop_when=read_stop_when(file, style),
+        bot_defaults=listed.defaults,
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):

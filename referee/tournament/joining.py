@@ -14,7 +14,7 @@ from referee.process.manifest import ANY_GAME, BotNameError, Manifest
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.run.decisions import JoiningBot
-from referee.run.journal import JournalText
+from referee.run.journal import BOT_DEFAULTS, JournalText
 from referee.run.participants import Participant, participants_of
 from referee.schedule.spec import Limits
 from referee.tournament.bot_list import read_defaults, with_defaults
@@ -150,15 +150,14 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
 
 def read_settings(text: JournalText, given: Mapping[str, Any], file: Path | None = None) -> BotConfig:
     """What `given`, in the form of a [[bots]] of the tournament file, says of a bot that is to join the run, and
-    [bot_defaults] of the run's file where `given` says nothing. UsageError, or ConfigError for a file of the run that
+    [bot_defaults] where `given` says nothing. UsageError, or ConfigError for a file of the run that
     cannot be used."""
     assert text.created is not None
     file = file or _file_of(text)
     limits, remote = Limits.from_in_force(text.configuration["limits"]), None
     if given.get("remote"):
         remote = _remote_of(text, file or Path("the tournament file"))
-    if file is not None:
-        given = with_defaults(given, read_defaults(_tournament_file(file), limits))
+    given = with_defaults(given, _defaults_of(text, file, limits))
     sections = {"bots": [given]} if remote is None else {"bots": [given], "remote": {}}
     try:
         read = TomlFile(Path("add"), sections)
@@ -177,14 +176,13 @@ def _file_of(text: JournalText) -> Path | None:
     return None if named is None else Path(named)
 
 
-def _tournament_file(path: Path) -> TomlFile:
-    """The file of the run. UsageError if it is gone: what it says of all bots holds for one that joins, too."""
-    if not path.exists():
-        what = (
-            f"{path}, the tournament file of the run, does not exist, and its [bot_defaults] hold for a bot that joins"
-        )
-        raise UsageError(what, "restore the file, and enter the same command again")
-    return TomlFile(path)
+def _defaults_of(text: JournalText, file: Path | None, limits: Limits) -> Mapping[str, Any]:
+    """What the run's [bot_defaults] say. Older versions did not write them down: then as the file has them now."""
+    assert text.created is not None
+    kept: Mapping[str, Any] | None = text.created.fields.get(BOT_DEFAULTS)
+    if kept is not None:
+        return kept
+    return read_defaults(TomlFile(file), limits) if file is not None and file.is_file() else {}
 
 
 def _remote_of(text: JournalText, path: Path) -> RemoteConfig:

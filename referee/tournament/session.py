@@ -15,7 +15,7 @@ from referee.record.store import Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
 from referee.run.folder import RunFolder, check_configuration, lengthening
-from referee.run.journal import CREATED, FORMAT, RATINGS, Journal, JournalText, identity_of, read_journal
+from referee.run.journal import BOT_DEFAULTS, CREATED, FORMAT, RATINGS, Journal, JournalText, identity_of, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
 from referee.run.run import Run
@@ -364,5 +364,6 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         machine=machine,
         commitment=keeper.commitment,
         **({RATINGS: {"anchor": tournament.rating_anchors}} if tournament.rating_anchors else {}),
+        **({BOT_DEFAULTS: dict(tournament.config.bot_defaults)} if tournament.config.bot_defaults else {}),
         **({"left_out": [asdict(one) for one in tournament.left_out]} if tournament.left_out else {}),
     )

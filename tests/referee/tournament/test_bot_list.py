@@ -3,12 +3,14 @@ out."""
 
 import random
 import shutil
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.errors import ConfigError, UsageError
+from referee.errors import ConfigError
+from referee.run.journal import BOT_DEFAULTS
 from referee.run.participants import Participant, newest_participants
 from referee.run.run import Run
 from referee.tournament.bot_list import fits_pattern
@@ -265,6 +267,7 @@ def test_a_bot_that_joins_has_the_defaults_of_the_file_where_it_does_not_say_oth
         '[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n'
     )
     path = write_file(HEAD + text)
+    file_text = path.read_text()
     play(load_tournament(path))
     run = Run(run_folder)
     run.add(load_joining(run.journal, tmp_path / "bots/late", None), by="ann")
@@ -282,5 +285,11 @@ def test_a_bot_that_joins_has_the_defaults_of_the_file_where_it_does_not_say_oth
     assert (own.fresh, own.sandbox.network) == (False, False)
     assert [dict(entry.options) for entry in again.entries[2:]] == [{"depth": 5, "width": 1}, {"depth": 5, "width": 7}]
     path.unlink()
-    with pytest.raises(UsageError, match="its \\[bot_defaults\\] hold for a bot that joins"):
-        load_joining(run.journal, tmp_path / "bots/late", "more")
+    kept = load_joining(run.journal, tmp_path / "bots/late", "more")
+    assert kept.fields["clock"] == dict(late.clock)
+    older = dict(run.journal.created.fields)
+    del older[BOT_DEFAULTS]
+    text = replace(run.journal, events=(replace(run.journal.created, fields=older), *run.journal.events[1:]))
+    assert "clock" not in load_joining(text, tmp_path / "bots/late", "more", None, path).fields
+    path.write_text(file_text)
+    assert load_joining(text, tmp_path / "bots/late", "more", None, path).fields["clock"] == dict(late.clock)
