@@ -18,12 +18,12 @@ from referee.cluster.archive import unpack
 from referee.cluster.orders import TrialOrder
 from referee.process.sandbox import Profile
 from referee.process.store import store_folder
+from referee.tournament.local import KILL_LIMIT_S
 from referee.tournament.messages import MAX_LINE_BYTES
 
 COMMAND = (sys.executable, "-m", "referee.ladder.trial")
 
 _CHUNK_BYTES = 64 << 10
-_KILL_S = 10.0
 
 
 async def try_out(
@@ -86,5 +86,5 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):
-        async with asyncio.timeout(_KILL_S):
+        async with asyncio.timeout(KILL_LIMIT_S):
             await process.wait()
