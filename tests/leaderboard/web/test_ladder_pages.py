@@ -349,6 +349,8 @@ async def test_a_division_shows_owner_version_and_results_and_says_why_nobody_pl
     assert re.match(r"1 \S annbot ann 1 ", words[0])
     assert words[0].endswith(" 1 1 0 0 0 W")
     assert "random house bot 1" in words[1]
+    links = [re.search(r'<th[^>]*><a href="([^"]*)">', row)[1] for row in rows]  # type: ignore[index]
+    assert [(await visitor.get(link)).status_code for link in links] == [200, 200], "a house bot has a page, too"
     assert "Waiting for a first rated match" not in page.text
     assert "annbot leads (by ann)" in seen(await visitor.get("/ladder"))
     assert (await visitor.get("/ladder/none")).status_code == 404
