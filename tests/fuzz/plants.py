@@ -75,7 +75,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "kept home": ("referee.process.homes:int",),
     "kept table": ("leaderboard.run_table:RunTable",),
     "kept live table": ("leaderboard.ratings.live:Point",),
-    "lock of a run": ("referee.run.lock:_started",),
+    "lock of a run": ("referee.run.lock:started",),
     "first line of a program": ("referee.process.needs:clean",),
     "pyvenv.cfg of a bot": ("referee.process.needs:clean",),
     "settings of pip": ("configparser:RawConfigParser.set",),
