@@ -226,7 +226,7 @@ def local(
     Example: crosstown cluster local --workers 4
     """
     needs_extra()
-    from referee.cluster.trial import run_trial
+    from referee.cluster.local import run_trial
 
     run_trial(workers, slots, port, _say, accept_plain=accept_plain)
 

@@ -133,7 +133,7 @@ def play_ladder(
         at_once = 1
         if peer is not None:
             from referee.cluster.executor import DaskExecutor
-            from referee.cluster.trials import AT_ONCE, MachineTrials
+            from referee.cluster.trial_orders import AT_ONCE, MachineTrials
 
             check_network(config, peer)
             executor = cluster = DaskExecutor(

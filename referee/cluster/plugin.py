@@ -20,7 +20,7 @@ from referee.cluster.archive import Parcel, unpack, unpack_build
 from referee.cluster.machine import Facts
 from referee.cluster.orders import TOPIC, Answer, Order, TrialOrder
 from referee.cluster.relay import END, NEWS, ORDER
-from referee.cluster.tryout import try_out
+from referee.cluster.trial_on_machine import try_out
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
 from referee.process.build import BuildError, Yard, build, needs_build, take_build

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.cluster import tryout as tryout_module
+from referee.cluster import trial_on_machine as on_machine
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_versions
 from referee.cluster.orders import Answer, TrialOrder
 from referee.cluster.peers import Peer
 from referee.cluster.plugin import MachinePlugin
 from referee.cluster.relay import END, ORDER
-from referee.cluster.trials import MOST_TRIES, MachineTrials, _order
+from referee.cluster.trial_orders import MOST_TRIES, MachineTrials, _order
 from referee.tournament.executor import MatchLost
 
 BUILT = {"event": "begin", "step": "built"}, {"event": "end", "step": "built", "detail": "built in 1 s"}
@@ -90,7 +90,7 @@ class Machine:
 def script(tmp_path, monkeypatch, text):
     path = tmp_path / "trial.py"
     path.write_text(f"import json, os, sys, time\njob = json.load(sys.stdin)\n{text}\n")
-    monkeypatch.setattr(tryout_module, "COMMAND", (sys.executable, str(path)))
+    monkeypatch.setattr(on_machine, "COMMAND", (sys.executable, str(path)))
 
 
 async def test_a_machine_runs_the_trial_in_places_of_its_own_and_says_what_it_says(job, tmp_path, monkeypatch):
@@ -123,7 +123,7 @@ async def test_a_trial_that_nobody_waits_for_ends_with_its_process(job, tmp_path
     machine.stream_handlers[END](client="c", key="k")
     await machine.over()
     with pytest.raises(ProcessLookupError):
-        tryout_module.os.kill(int(machine.said("event")[0]), 0)
+        on_machine.os.kill(int(machine.said("event")[0]), 0)
     assert not machine.said("answer")
 
 

@@ -1,4 +1,4 @@
-"""Trials of a ladder's hand-ins on the machines of a cluster. See `tryout` for the machine's part."""
+"""Trials of a ladder's hand-ins on the machines of a cluster. See `trial_on_machine` for the machine's part."""
 
 import asyncio
 import json
