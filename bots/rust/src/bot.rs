@@ -147,6 +147,7 @@ impl Turn {
             decision: self.decide.decision,
             choice: Some(choice),
             note: self.note,
+            ..Default::default()
         })
     }
 }
