@@ -88,11 +88,13 @@ class MachineTrials:
         progress = _Progress(work, log)
         try:
             while machine is not None:
+                work.say(b'{"event": "wait"}')  # until the machine begins: its slot may still play another match
                 progress.machine = machine.name
                 how = await self._try_on(machine, job, progress)
                 without.append(machine.name)
                 machine = None
                 if progress.rejected and len(without) < MOST_TRIES:
+                    work.say(b'{"event": "wait"}')
                     machine = await self._executor.seat_trial(strict=job.profile == "strict", without=without)
                 if machine is not None:
                     progress.note(f"machine '{without[-1]}' cannot build it: tried again on machine '{machine.name}'")
@@ -120,7 +122,6 @@ class _Progress:
     def __init__(self, work: Work, log: Path) -> None:
         self._work = work
         self._log = log
-        self._begun = set[str]()
         self.machine = ""
         self.step = "built"
         self.rejected = b""
@@ -135,15 +136,12 @@ class _Progress:
         what, step = event["event"], event.get("step", "")
         if what == "rejected" and step == "built":
             self.rejected = data
-        elif what == "begin" and step in self._begun:
-            pass  # on another machine than before
         elif what == "end":
             detail = f"{event['detail']}, on machine '{self.machine}'"
             self._work.say(json.dumps({**event, "detail": detail}).encode())
         else:
             self._work.say(data)
         if what == "begin":
-            self._begun.add(step)
             self.step = step
 
     def note(self, sentence: str) -> None:

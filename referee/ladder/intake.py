@@ -540,10 +540,11 @@ class Intake:
     ) -> None:
         store, began_s, step = self._store, time.monotonic(), "built"
         build_s = 2 * self._config.hand_ins.build_s + self._build_margin_s
-        limit_s = build_s
+        limit_s: float | None = build_s
         while True:
+            left_s = None if limit_s is None else limit_s - (time.monotonic() - began_s)
             try:
-                async with asyncio.timeout(limit_s - (time.monotonic() - began_s)):
+                async with asyncio.timeout(left_s):
                     line = await work.readline()
             except TimeoutError:
                 if step == "built":
@@ -561,6 +562,8 @@ class Intake:
                     shown_s = build_s if step == "built" else self._qualify_s * len(left)
                     began_s = await self._begin(version, event["step"], status, shown_s, active=active)
                     limit_s = build_s if step == "built" else self._qualify_s
+                case "wait":  # for a machine: no time of the hand-in
+                    limit_s = None
                 case "note":
                     await asyncio.to_thread(store.note_step, version.id, event["step"], event["detail"])
                 case "end":

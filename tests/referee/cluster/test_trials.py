@@ -145,7 +145,7 @@ class Executor:
     """Machines that say what a script has for them, one after another; an exception is raised."""
 
     def __init__(self, *scripts):
-        self.scripts, self.names, self.back = list(scripts), [], []
+        self.scripts, self.names, self.back, self.said = list(scripts), [], [], []
 
     async def seat_trial(self, *, strict, without=()):
         assert strict
@@ -171,7 +171,10 @@ async def tried(executor, job, log):
     async with MachineTrials(executor).try_out(job, log) as work:
         async with asyncio.timeout(10):
             while line := await work.readline():
-                events.append(json.loads(line))
+                event = json.loads(line)
+                executor.said.append(event["event"])
+                if event["event"] != "wait":
+                    events.append(event)
         how = await work.ended()
     assert executor.back == executor.names
     return [(event["event"], event.get("step", "")) for event in events], events, how
@@ -188,8 +191,9 @@ async def test_events_and_log_of_a_trial_come_home(job, tmp_path):
 async def test_a_bot_that_a_machine_cannot_build_is_not_rejected_if_another_one_can(job, tmp_path):
     executor = Executor([BUILT[0], REJECTED], [*BUILT, *PASSED])
     kinds, events, _ = await tried(executor, job, tmp_path / "log")
-    assert kinds == [("begin", "built"), ("end", "built"), ("begin", "qualified"), ("done", "")]
-    assert events[1]["detail"].endswith("on machine 'm1'")
+    assert kinds == [("begin", "built"), ("begin", "built"), ("end", "built"), ("begin", "qualified"), ("done", "")]
+    assert executor.said[:5] == ["wait", "begin", "wait", "wait", "begin"], "no time of the bot until a machine begins"
+    assert events[2]["detail"].endswith("on machine 'm1'")
     assert "machine 'm0' cannot build it: tried again on machine 'm1'" in (tmp_path / "log").read_text()
 
 
@@ -197,8 +201,8 @@ async def test_a_bot_that_a_machine_cannot_build_is_not_rejected_if_another_one_
 async def test_a_bot_that_several_machines_cannot_build_is_rejected(job, tmp_path, machines):
     executor = Executor(*[[BUILT[0], REJECTED]] * machines)
     kinds, events, _ = await tried(executor, job, tmp_path / "log")
-    assert kinds == [("begin", "built"), ("rejected", "built")]
-    assert events[1]["reason"] == "no compiler"
+    assert kinds == [*[("begin", "built")] * min(machines, MOST_TRIES), ("rejected", "built")]
+    assert events[-1]["reason"] == "no compiler"
     assert len(executor.names) == min(machines, MOST_TRIES)
 
 
@@ -222,6 +226,7 @@ async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(jo
         job, tmp_path / "log"
     ) as work:
         async with asyncio.timeout(10):
+            assert json.loads(await work.readline()) == {"event": "wait"}
             assert json.loads(await work.readline()) == BUILT[0]
             assert await work.readline() == b""
 

@@ -311,6 +311,17 @@ async def test_a_build_whose_process_does_not_come_back_is_ended(
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
 
+async def test_a_build_has_no_limit_while_it_waits_for_a_machine(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, tmp_path: Path
+) -> None:
+    config = replace(config, hand_ins=replace(config.hand_ins, build_s=0.1))
+    send(hand_ins, sign(), archive(bot_files()))
+    command = scripted(tmp_path, {"event": "wait"}, "time.sleep(2)", *BUILT, TRIED, PASSED, DONE)
+    async with running(config, store, command=command, build_margin_s=0.8):
+        version = await over(store)
+    assert version.status == "active"
+
+
 async def test_hand_ins_are_taken_in_turn(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, tmp_path: Path
 ) -> None:
