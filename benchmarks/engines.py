@@ -6,7 +6,7 @@
 Both sides are one engine (UCI), with another number of nodes for each move, so that the sign of the difference is known
 and the engine plays the same games everywhere. Each opening is played twice, with the colours swapped. The benchmark
 writes the openings: positions after eight random plies that the engine finds about even. A manager that is not there is
-left out. `pipes` is what the engine takes alone: the games of Crosstown's records are played again, each position is
+left out. `pipes` is the time of the engine alone: the games of Crosstown's records are played again, each position is
 sent through a pipe, and the answer is only compared with the move of the record.
 
 `ms a move` is the wall time of a run times the matches at once, by moves; `added` is that less the time of `pipes`. CPU
@@ -52,21 +52,21 @@ CROSSTOWN = str(Path(sys.executable).parent / "crosstown")
 RESULTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 HASH_MIB = 16
 COUNTERS = "0 1"
-"""Of a FEN, where a file of openings has none."""
+"""Move counters of a FEN, which a file of openings leaves out."""
 PLIES, EVEN_CP, OPENING_NODES = 8, 100, 2000
 Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Played:
-    """One manager's run. `games` are what it played, in any order."""
+    """One manager's run. `games` are the games that it played, in any order."""
 
     name: str
     seconds: float
     cpu_s: float
     games: Sequence["PlayedGame"]
     elo: str = ""
-    """The difference that it printed."""
+    """The Elo difference that it printed."""
 
     @property
     def moves(self) -> int:
@@ -75,7 +75,7 @@ class Played:
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """`score` is the one of A; `moves` as UCI has them; `start` is a FEN without its counters."""
+    """One game. `score` is that of A; `moves` are in UCI form; `start` is a FEN without its counters."""
 
     start: str
     a_is_white: bool
@@ -194,7 +194,7 @@ def cutechess(folder: Path, options: argparse.Namespace) -> Played:
 
 
 def match_of_two(folder: Path, options: argparse.Namespace) -> list[str]:
-    """What fastchess and cutechess-cli have in common."""
+    """The options that fastchess and cutechess-cli have in common."""
     sides = []
     for name, nodes in zip("AB", options.nodes, strict=True):
         sides += ["-engine", f"cmd={options.engine}", f"name={name}", f"nodes={nodes}"]
@@ -247,7 +247,7 @@ def read_games(pgn: Path) -> list[PlayedGame]:
 
 
 def pipes(games: Sequence[PlayedGame], options: argparse.Namespace) -> tuple[Played, int]:
-    """The same positions, for as many games at once; and how many answers were not the moves of the games."""
+    """Play the games again, as many at once; and count the answers that are not the moves of the games."""
     before, began = children_cpu_s() + time.process_time(), time.perf_counter()
     with ThreadPoolExecutor(options.concurrency) as pool:
         parts = [games[place :: options.concurrency] for place in range(options.concurrency)]
@@ -277,7 +277,7 @@ def play_again(games: Sequence[PlayedGame], options: argparse.Namespace) -> int:
 
 
 def counted(scores: Sequence[float]) -> tuple[float, float]:
-    """Elo and the half of its 95 % interval, of independent scores between 0 and 1, by fastchess's formulas."""
+    """Elo and half of its 95 % interval, for independent scores between 0 and 1, by fastchess's formulas."""
     mean = sum(scores) / len(scores)
     margin = Z_95 * math.sqrt(sum((score - mean) ** 2 for score in scores)) / len(scores)
     return elo_of_score(mean), (elo_of_score(mean + margin) - elo_of_score(mean - margin)) / 2
@@ -363,7 +363,7 @@ def speed_rows(alone: Played, played: Sequence[Played], concurrency: int) -> Ite
 
 
 def answer_times(folder: Path) -> str:
-    """By Crosstown's records, which have the time from a question to its answer."""
+    """A sentence with the times from question to answer, which Crosstown's records have."""
     answers_us, matches_us, moves = 0, 0, 0
     paths = RecordStore.of_run(Path(run_of(folder))).paths()
     for match_id in paths:

@@ -24,8 +24,8 @@ class SeatRow:
 
     `times` is the histogram of the times of its moves (see `leaderboard.times`). `startup_us` is how long the process
     that was started for this match took until its Hello, 0 for one that had played before. `total_us`, `worst_us` and
-    `times` are of what was charged to the bot; `lag_us` and `worst_lag_us` of what was not. `usage` is what the bot
-    said it has used of a provider (see `leaderboard.usage`).
+    `times` are of what was charged to the bot; `lag_us` and `worst_lag_us` of what was not. `usage` is the
+    provider usage that the bot reported (see `leaderboard.usage`).
     """
 
     seat: int

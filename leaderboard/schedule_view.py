@@ -80,7 +80,7 @@ UNKNOWN_AHEAD = Ahead(open_blocks=None)
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """The bots that sit together in a round, by entry id, and their matches, of which some are `cancelled`: annulled,
-    or without a bot that has left. At table 0, without matches: a bye."""
+    or not played because a bot has left. At table 0, without matches: a bye."""
 
     stage: str
     round: int

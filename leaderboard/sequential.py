@@ -241,7 +241,7 @@ def _edge(refuted: Callable[[float], bool]) -> float:
 
 
 def _growths(scores: Sequence[float], bound: float) -> float:
-    """That of the best share."""
+    """The growth of the best share."""
     return max(_growth(share, scores, bound) for share in SHARES)
 
 

@@ -45,8 +45,8 @@ class Standing:
     that timed out in it. The lag beside them was not the bot's doing. All but the times is a function of the results
     alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
     still moved when the computation was given up. `more` has `mu` and `sigma` of each model that was added to
-    `leaderboard.ratings.registry`, by its name. `usage` are the sums of what the bot said it has used of a provider
-    (see `leaderboard.usage`); None for a bot that said nothing.
+    `leaderboard.ratings.registry`, by its name. `usage` are the sums of the provider usage that the bot reported
+    (see `leaderboard.usage`); None for a bot that reported none.
     """
 
     rank: int | None
@@ -88,8 +88,8 @@ class Standing:
         return self.mu is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: numbers as they are, None where there is none, faults by reason; `usage` only of a bot that said
-        something."""
+        """For JSON: numbers as they are, None where there is none, faults by reason; `usage` only for a bot that
+        reported it."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "usage"}
         used = {"usage": dict(self.usage)} if self.usage else {}
         return fields | {"faults": dict(self.faults), "rated": self.rated} | used
@@ -102,7 +102,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Someone who is in the table even before a match was played, in those of `games` if it does not play all."""
+    """A bot that is in the tables even before a match was played; of `games` only, if it does not play all games."""
 
     entry_id: str
     name: str

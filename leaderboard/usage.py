@@ -1,6 +1,6 @@
-"""What bots say they have used of a service such as the provider of a language model: per seat as text, and as sums.
+"""The usage of services such as the provider of a language model, as bots report it: per seat as text, and as sums.
 
-Nothing but these tables depends on it: the bots count it, and nobody can check them.
+Nothing but these tables depends on it: the bots count it, and it cannot be checked.
 """
 
 import json
@@ -13,14 +13,14 @@ from referee.record.format import Usage
 from referee.texts import plural
 
 Spent: TypeAlias = Mapping[str, float]
-"""Sums over matches: `matches` in which the bot said something, `requests`, `prompt_tokens`, `reply_tokens`,
+"""Sums over matches: `matches` in which the bot reported usage, `requests`, `prompt_tokens`, `reply_tokens`,
 `provider_errors`, `unreadable`, `wait_s` and `cost_dollars`."""
 
 _COUNTS = ("matches", "requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable")
 
 
 def usage_text(used: Usage | None) -> str:
-    """For the database: a JSON object of all counts that are not 0; '' for a bot that said nothing."""
+    """For the database: a JSON object of all counts that are not 0; '' for a bot that reported none."""
     if used is None:
         return ""
     return json.dumps({name: count for name, count in asdict(used).items() if count}, separators=(",", ":"))
@@ -34,7 +34,7 @@ def add(total: Counter[str], text: str) -> None:
 
 
 def spent(total: Counter[str]) -> Spent | None:
-    """The sums; None of a bot that never said anything."""
+    """The sums; None for a bot that never reported usage."""
     if not total["matches"]:
         return None
     sums: dict[str, float] = {name: total[name] for name in _COUNTS}
@@ -67,7 +67,7 @@ def spent_words(used: Spent) -> str:
 
 
 def failed_requests(used: Spent) -> int:
-    """Requests that brought nothing the bot could use."""
+    """The number of requests without a usable reply."""
     return int(used["provider_errors"] + used["unreadable"])
 
 

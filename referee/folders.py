@@ -53,8 +53,8 @@ def expanded(text: str) -> Path:
 
 
 def file_to_write(path: Path, otherwise: str) -> Path:
-    """The file that `path` names, through links; it need not be there. What takes its place must not take that of a
-    link, of a pipe that somebody reads, or of a device. UsageError with the next step `otherwise`; OSError."""
+    """The file that `path` names, through links; it need not be there. A file that replaces it must replace neither
+    a link nor a pipe or a device. UsageError with the next step `otherwise`; OSError."""
     if path.exists() and not path.is_file():
         what = "it is a folder" if path.is_dir() else "it is not an ordinary file"
         raise UsageError(f"cannot write {path}: {what}", otherwise)

@@ -36,7 +36,7 @@ _MATCH = (
 
 
 def standings_csv(rows: Iterable[Standing]) -> Response:
-    """One line for each row of each table; with what bots used of a provider where some bot did."""
+    """One line for each row of each table, with columns of provider usage if some bot reported it."""
     table = list(rows)
     used = _USAGE if any(row.usage for row in table) else ()
     lines = (

@@ -118,17 +118,17 @@ class EventStream(StreamingResponse):
 
 
 def stream(request: Request, events: AsyncIterator[str]) -> EventStream:
-    """Events as they come, as long as whoever follows them has the account and the rights of the beginning."""
+    """Events as they come, until the account of the request or its rights change."""
     allowed = _while_allowed(request, events)
     return EventStream(allowed, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 async def _while_allowed(request: Request, events: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The events until the session or the token has ended, or has other rights. A visitor's go on."""
+    """The events, until the session or the token has ended or has other rights. For a visitor they go on."""
     began = await asyncio.to_thread(account_of, request)
     async for text in events:
         if began is not None and await asyncio.to_thread(account_now, request) != began:
-            return  # who may still follow connects again
+            return  # a browser that may still follow connects again
         yield text
 
 

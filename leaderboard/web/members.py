@@ -164,8 +164,9 @@ async def sign_in(request: Request) -> Response:
 
 
 async def _with_password(request: Request, name: str, password: str) -> NewToken:
-    """A session. TOO_MANY after many tries: of one address, and of all together that did not sign in with it before. So
-    whoever guesses keeps the owner out neither at home nor, from a few addresses, elsewhere."""
+    """A session. TOO_MANY after many tries from one address, or from all addresses together that have not signed in
+    with this name before. So guesses do not lock the owner out at a known address, nor, if they come from a few
+    addresses, at a new one."""
     known: KnownAddresses = request.app.state.known_addresses
     used, address = name.casefold()[:100], address_of(request)
     _rates(request).take(NAME_SIGN_INS, f"name {used} at {address}")

@@ -23,10 +23,9 @@ class Rate:
 
 SIGN_INS: Final = Rate("sign-ins", 20, 300)
 NAME_SIGN_INS: Final = Rate("sign-ins with this name from this address", 20, 900)
-"""A stranger who guesses keeps nobody else out."""
+"""For one address: so guesses from elsewhere do not lock the owner out."""
 STRANGE_SIGN_INS: Final = Rate("sign-ins with this name from addresses that it did not use before", 100, 900)
-"""Of one name, from all addresses from which nobody has signed in with it: whoever has many addresses guesses no more
-than this."""
+"""For one name, over all addresses without an earlier sign-in of that name: it bounds guesses from many addresses."""
 PASSWORD_CHANGES: Final = Rate("new passwords", 20, 900)
 JOINS: Final = Rate("new accounts", 60, 3600)
 """With invitations a class joins from the one address of its school."""

@@ -87,7 +87,7 @@ def compare(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="EPD, FEN or PGN file with positions to begin with, if the game has such. Each round takes the next.",
+            help="EPD, FEN or PGN file of opening positions, for games that have them. Each round takes the next one.",
             show_default=False,
         ),
     ] = None,
@@ -100,8 +100,8 @@ def compare(
         str,
         typer.Option(
             metavar="loss|void",
-            help="What a bot gets whose provider gives no answer: the loss of the match, or a void match, which is"
-            " played again, at most five times for one bot.",
+            help="Result if a bot gets no answer from its provider: the bot loses (loss), or the match is void and"
+            " played again, at most five times for one bot (void).",
         ),
     ] = "loss",
     workers: Workers = None,
@@ -281,7 +281,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _names(found: Sequence[str]) -> list[str]:
-    """What the bots are called in this run: two versions of one bot need two names, which no other bot has."""
+    """The names of the bots in this run: two versions of one bot need two names, which no other bot has."""
     from referee.process.manifest import MAX_CODE_POINTS
 
     made: list[str] = []
@@ -321,7 +321,7 @@ def _games(
 
 
 def _grants(*, network: bool, env: Sequence[str]) -> list[str]:
-    """What all bots get of this machine."""
+    """The lines of a file that grant all bots network and variables."""
     lines = [*(["network = true"] if network else []), *([f"env = [{', '.join(map(_text, env))}]"] if env else [])]
     return ["[bot_defaults]", *lines] if lines else []
 

@@ -182,7 +182,7 @@ def people(file: File = None, as_json: AsJson = False) -> None:
         )
         return
     if not found:
-        print_text("nobody has an account yet; invite people: crosstown ladder invite")
+        print_text("there are no accounts yet; invite people: crosstown ladder invite")
     for one in found:
         what = "organiser, " if one.organiser else ""
         seen = f"seen {one.last_seen}" if one.last_seen else "never seen"
@@ -562,7 +562,7 @@ def season_end(
     ] = 60.0,
     now: Annotated[
         bool,
-        typer.Option("--now", help="While crosstown serve is stopped: leave out what is left of blocks in play."),
+        typer.Option("--now", help="While crosstown serve is stopped: do not play the rest of blocks in play."),
     ] = False,
     jobs: Jobs = 1,
     file: File = None,
@@ -618,7 +618,7 @@ def _write_pages(
     hand_ins = LadderHandIns(config, store, alone=False, runs=runs)
     caption = f"Season {number} of {config.name}, which ended on {ended_on(config.data, number)}."
     if not as_json:
-        print_text("writing its pages, one for each match; a busy machine takes minutes for some hundred matches")
+        print_text("writing its pages, one for each match; a busy machine takes minutes for a few hundred matches")
     made = publish(runs, target, hand_ins=hand_ins, caption=caption, jobs=jobs)
     if as_json:
         print_json({"season": number, "folder": str(folder), "site": str(target), "replays": made.replays})
@@ -656,7 +656,7 @@ def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float, *,
                 left = matches_left(config)
                 if left:
                     what = f"{plural(left, 'match')} of blocks in play have no result yet"
-                    _say(f"{what}: start crosstown serve, which plays them; or add --now to leave them out")
+                    _say(f"{what}: start crosstown serve, which plays them, or add --now to leave them out")
                 else:
                     note_over(config.data)
             if end_if_over(config, store, _say):

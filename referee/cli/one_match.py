@@ -107,7 +107,7 @@ def outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
 
 
 def _used(result: MatchResult, seat: int) -> Usage | None:
-    """What the bot said it has used of a provider."""
+    """The provider usage that the bot reported."""
     return result.usage[seat] if result.usage else None
 
 

@@ -243,7 +243,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
 
 
 USAGE_HEADINGS = ("requests", "failed", "prompt tok", "reply tok", "wait s", "cost")
-"""Columns of tables in which some bot asks a provider."""
+"""Additional columns of tables in which some bot reported provider usage."""
 
 
 def _usage_cells(used: "Spent | None") -> list[str]:

@@ -212,8 +212,8 @@ def add(
 
     While the run is played, the matches in play end first; then all bots are started again.
 
-    The options correspond to the keys of [[bots]] in a tournament file. What they leave out, [bot_defaults] of the
-    run's file says.
+    The options correspond to the keys of [[bots]] in a tournament file. Options that are not given have the values of
+    [bot_defaults] in the run's file.
 
     Example: crosstown add spring bots/curry --name Curry --clock move_s=2
     """

@@ -42,7 +42,7 @@ from referee.tournament.progress import Decide, Reached, Summary, after
 from referee.tournament.resources import available_cores, split_cores, too_many_threads
 from referee.tournament.steering import Steering
 
-if TYPE_CHECKING:  # what tables need takes long to import, so a run imports it when its first matches are played
+if TYPE_CHECKING:  # tables take long to import, so a run imports them when its first matches are played
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
@@ -760,7 +760,7 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
 
 
 def _where(config: TournamentConfig) -> str:
-    """Where the file has the matches played and the bots built; '' for this machine."""
+    """A sentence on where matches are played and bots are built; '' for this machine."""
     given = config.executor
     if given.kind == "local":
         return ""
@@ -770,12 +770,12 @@ def _where(config: TournamentConfig) -> str:
     if given.build == "organiser":
         return f"played on {cluster}; bots are built here, and machines of the same platform get these builds"
     return (
-        f"played on {cluster}, whose machines build the bots; matches with a remote bot here, where they are built too"
+        f"played on {cluster}, whose machines build the bots; matches with a remote bot are built and played here"
     )
 
 
 def _changes(text: JournalText, tournament: Tournament) -> tuple[list[Control], list[str]]:
-    """What `crosstown run` writes to the journal of a run because the tournament file has changed, and in words."""
+    """The controls that `crosstown run` will write because the tournament file has changed, and the same in words."""
     controls, said = [], []
     if longer := lengthening(text, describe(tournament)):
         controls.append(Control("extended", 0, length=longer))

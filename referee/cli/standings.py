@@ -58,7 +58,7 @@ USAGE_COLUMNS = (
     "wait_s",
     "cost_dollars",
 )
-"""What bots have used of a provider."""
+"""The columns with the provider usage of bots."""
 
 
 def standings(
@@ -259,5 +259,5 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def columns_of(rows: Iterable["Standing"]) -> tuple[str, ...]:
-    """Those of a table as CSV: of a provider only where some bot has used one."""
+    """The columns of a table as CSV: those of provider usage only if some bot reported it."""
     return (*COLUMNS, *USAGE_COLUMNS) if any(row.usage for row in rows) else COLUMNS

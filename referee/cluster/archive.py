@@ -23,7 +23,7 @@ MOST_BUILD_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What a machine gets of a bot version: the archive of its sources, and builds, each with its archive."""
+    """A bot version as it is sent to a machine: the archive of its sources, and builds, each with its archive."""
 
     sources: bytes
     builds: tuple[tuple[Built, bytes], ...] = ()
@@ -35,8 +35,7 @@ class Parcel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Parcel":
-        """Inverse of `to_bytes`; a build's folder and log are to be chosen by the machine. EntryError for anything
-        else."""
+        """Inverse of `to_bytes`; the machine chooses folder and log of a build. EntryError for anything else."""
         line, _, rest = data.partition(b"\n")
         try:
             values = json.loads(line)
@@ -108,7 +107,7 @@ def pack_build(built: Built) -> bytes:
         for entry in walk(built.folder):
             if entry.is_symlink() or entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
                 name = str(Path(entry.path).relative_to(built.folder))
-                tar.add(entry.path, name, recursive=False, filter=_nobodys)
+                tar.add(entry.path, name, recursive=False, filter=_without_owner)
     return made.getvalue()
 
 
@@ -121,8 +120,8 @@ def unpack_build(archive: bytes, folder: Path) -> None:
         raise EntryError(f"a build arrived damaged ({error})", "see the network and the disk") from None
 
 
-def _nobodys(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The member without its owner. The time stays: an interpreter compares it with that of what it has compiled."""
+def _without_owner(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The member without its owner. The time stays: an interpreter compares it with that of its compiled files."""
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     return info

@@ -64,7 +64,7 @@ CAP_SLACK_S = 30.0
 """Time for the transport of an order and its answer, above the limit of the match."""
 
 MOST_MADE = 1000
-"""Bots whose builds on this machine are known and held: those that were asked for last."""
+"""The number of bots whose builds on this machine are known and held: those that were needed last."""
 
 MOST_BRINGS = 3
 """How often a machine gets bots for one match that it says it has not got."""
@@ -127,7 +127,7 @@ class _Attempt:
     news_bytes: int = 0
     limit: asyncio.Timeout | None = None
     hear: Callable[[str, bytes], None] | None = None
-    """Of a trial: what is called with its events and its log."""
+    """Callback for the events and the log of a trial."""
 
 
 class _NotThereError(Exception):
@@ -867,7 +867,7 @@ class DaskExecutor:
                 if attempt.hear is not None:
                     attempt.hear(said["kind"], said["data"])
             except (ValueError, KeyError, TypeError) as error:
-                _end(attempt, f"machine '{attempt.machine.name}' said what cannot be used: {error}")
+                _end(attempt, f"machine '{attempt.machine.name}' sent a message that cannot be used: {error}")
         elif said["kind"] == "begun":
             if attempt.begun:
                 _end(attempt, f"machine '{attempt.machine.name}' began it twice")
@@ -902,7 +902,7 @@ def stands_out(history: History, others: Iterable[History]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Builds of a bot that were made here: its `own`, and all, with that of its packages. They stay while it lives."""
+    """Builds of a bot that were made here: its `own`, and all, with that of its packages. `holds` keeps them."""
 
     own: Built | None = None
     builds: tuple[Built, ...] = ()
@@ -921,7 +921,7 @@ def _find_builds(bot: BotSetup) -> tuple[_Made, str]:
 
 
 def _packed(bot: BotSetup, made: _Made) -> bytes:
-    """What a machine gets of a bot, from the store or else from the folder that it was read from."""
+    """The parcel of a bot, from the store or else from the folder that it was read from."""
     entry = load_stored(bot.content, Path(bot.folder), bot.name, bot.options, elsewhere=True)
     builds = tuple((built, pack_build(built)) for built in made.builds)
     return Parcel(pack(store_folder(), entry.content), builds).to_bytes()

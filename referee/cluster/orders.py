@@ -69,7 +69,7 @@ _TRIAL = b'{"trial":'
 
 @dataclass(frozen=True, slots=True)
 class TrialOrder:
-    """One try of a hand-in. `job` is what `referee.ladder.trial` reads; the machine puts its own places into it.
+    """One try of a hand-in. `job` is the job that `referee.ladder.trial` reads; the machine puts its own paths into it.
     `content` and `opponent` are the bots, whose sources come with it."""
 
     key: str

@@ -1,7 +1,7 @@
 """The trial of a hand-in on a machine: its build, the drills and the matches by which it qualifies.
 
-It is the process `referee.ladder.trial`, the same as on the ladder's machine. What it says goes to the runner line by
-line, and its log as it is written.
+It is the process `referee.ladder.trial`, the same as on the ladder's machine. Its events go to the runner line by line,
+and its log as it is written.
 """
 
 import asyncio
@@ -29,8 +29,9 @@ _CHUNK_BYTES = 64 << 10
 async def try_out(
     order: TrialOrder, work: Path, profile: Profile, hidden: tuple[str, ...], tell: Callable[[str, bytes], None]
 ) -> str:
-    """How the process ended. `tell` is called with "event" and a line, and with "log" and bytes. `hidden` is what
-    neither the bot nor its build sees. A cancelled call ends the process and its bots. EntryError, OSError."""
+    """How the process ended. `tell` is called with "event" and a line, and with "log" and bytes. `hidden` are
+    paths that neither the bot nor its build sees. A cancelled call ends the process and its bots. EntryError,
+    OSError."""
     bot = await asyncio.to_thread(unpack, store_folder(), order.content, order.sources)
     opponent = await asyncio.to_thread(unpack, store_folder(), order.opponent, order.opponent_sources)
     scratch = work / "trials" / order.key

@@ -21,11 +21,11 @@ AT_ONCE = 4
 """Hand-ins of a ladder that are tried at the same time."""
 
 MOST_TRIES = 3
-"""Machines on which a bot is not built until it is rejected: one of them may lack what it needs."""
+"""Machines that try to build a bot before it is rejected: some of them may lack what it needs."""
 
 
 class Job(Protocol):
-    """What `referee.ladder.trial` reads."""
+    """The job that `referee.ladder.trial` reads."""
 
     @property
     def folder(self) -> str: ...
@@ -40,7 +40,7 @@ class Job(Protocol):
 
 
 class Work:
-    """A trial that goes on."""
+    """A trial in progress."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
@@ -82,7 +82,7 @@ class MachineTrials:
             await asyncio.gather(going, return_exceptions=True)
 
     async def _go(self, first: Machine | None, job: Job, log: Path, work: Work) -> None:
-        """Until a machine has built the bot, or enough have not."""
+        """Try machines until one has built the bot, or `MOST_TRIES` could not."""
         machine, how = first, "no machine has tried it"
         without: list[str] = []
         progress = _Progress(work, log)
@@ -117,7 +117,7 @@ class MachineTrials:
 
 
 class _Progress:
-    """What the machines say: events for the ladder, and the log of the bot's author."""
+    """Passes on what the machines send: events to the ladder, and the log to the file for the bot's author."""
 
     def __init__(self, work: Work, log: Path) -> None:
         self._work = work
@@ -129,7 +129,7 @@ class _Progress:
 
     def hear(self, kind: str, data: bytes) -> None:
         if kind == "log":
-            with suppress(OSError), self._log.open("ab") as file:  # what the bot comes to does not depend on it
+            with suppress(OSError), self._log.open("ab") as file:  # the result does not depend on the log
                 file.write(data)
             return
         event = json.loads(data)
@@ -149,7 +149,7 @@ class _Progress:
 
 
 def _order(key: str, job: Job) -> TrialOrder:
-    """With the sources of the bot and of its opponent. ExpectedError if they are not there."""
+    """The order, with the sources of the bot and of its opponent. ExpectedError if they are not there."""
     # The entries hold the copies in the store until they are packed.
     bot, opponent = (load_entry(Path(folder), elsewhere=True) for folder in (job.folder, job.opponent))
     sources, opponent_sources = (pack(store_folder(), entry.content) for entry in (bot, opponent))

@@ -297,8 +297,8 @@ class _Annulled:
 
 
 def _check_run(run: RunFolder, acts: Sequence[_Annulled]) -> None:
-    """Complete the journal by what was annulled between its copy and that of the database. JournalError for one that is
-    damaged."""
+    """Add to the journal the matches that were annulled between its copy and that of the database. JournalError if it
+    is damaged."""
     text = read_journal(run.journal)
     counted = anchors_of(text.events).digests
     known = {control.match_id for control in text.controls if control.kind == "annulled"}
@@ -313,8 +313,8 @@ def _check_run(run: RunFolder, acts: Sequence[_Annulled]) -> None:
 
 
 def _follow_journals(database: Path) -> list[_Annulled]:
-    """Forget which bots the breaker paused: this follows from the journals, and the runner notes it again. Returns what
-    was annulled. PlatformError."""
+    """Forget which bots the breaker paused: this follows from the journals, and the runner notes it again. Returns the
+    annulled matches. PlatformError."""
     try:
         with closing(sqlite3.connect(database)) as made, made:
             tables = {row[0] for row in made.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -290,8 +290,8 @@ class LadderConfig:
 
     @property
     def pages_address(self) -> str:
-        """Where people find the pages: under the first of their names, which a proxy or a certificate stands for; else
-        as the server listens."""
+        """The address of the pages: https and the first configured name, which belongs to a proxy or a certificate;
+        else the address on which the server listens."""
         if self.server.names:
             return f"https://{self.server.names[0]}"
         return f"{'https' if self.server.certificate else 'http'}://{self.host}:{self.port}"
@@ -535,7 +535,7 @@ def _storage(file: TomlFile) -> StorageConfig:
 
 
 def _faults(file: TomlFile) -> Faults:
-    """As in a tournament, but no bot of a stranger gets a match void by what only it knows. ConfigError."""
+    """As in a tournament, but a provider error, of which only the bot knows, voids no match. ConfigError."""
     faults = read_faults(file)
     if faults.provider_errors != "loss":
         file.fail(

@@ -79,7 +79,7 @@ _BACK_AT_ONCE = ("replaced", "paused", "absent")
 """Kinds of controls after which a version plays again as soon as it is to play."""
 
 _MOST_BEGUN = 10_000
-"""Blocks in which matches may be missing when a runner is started."""
+"""The number of begun blocks that are remembered when a runner is started."""
 
 _TUPLES = ("env", "read", "hidden", "devices")
 
@@ -560,7 +560,7 @@ class Division:
         self._observer.revoked(record)
 
     def has_annulled(self, match_id: str) -> bool:
-        """Whether the journal says so."""
+        """Whether the journal says that this match is annulled."""
         verdict = self.progress.verdicts.get(match_id)
         return verdict is not None and verdict.kind == "annulled"
 

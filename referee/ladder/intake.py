@@ -76,7 +76,7 @@ class RemoteTrials(Protocol):
 
 
 class Work(Protocol):
-    """A trial that goes on."""
+    """A trial in progress."""
 
     async def readline(self) -> bytes:
         """The next event, as `referee.ladder.trial` says it; b'' at the end."""

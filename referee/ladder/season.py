@@ -2,13 +2,13 @@
 
 `season.json` in the ladder's folder has the number of the season and, while one is to end, that. The process that plays
 sees this, decides no block any more, plays those that are decided, and ends. When the last block is over, `season.json`
-says so. Whoever holds the ladder's lock then ends the season: that process when it is started again, or the command
-where none plays. Each step may be cut off by a kill and is taken up again:
+says so. Then the holder of the ladder's lock ends the season: that process when it is started again, or the command
+if none plays. Each step may be cut off by a kill and is taken up again:
 
 1. the blocks that are decided are played; a process that is started again plays what is left of them
 2. `season.json` says that they are over
-3. the journal of each division tells its secret: from then on anybody can verify the matches
-4. its run folder goes to `seasons/NUMBER/divisions/NAME`, also that of a division that the ladder's file has no more
+3. the journal of each division publishes its secret: from then on anybody can verify the matches
+4. its run folder goes to `seasons/NUMBER/divisions/NAME`, also if the ladder's file no longer names the division
 5. `season.json` says that the next season has begun
 
 Bots stay as they are in `ladder.db`: all that play join the new divisions as newcomers.
@@ -33,7 +33,7 @@ from referee.run.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """The season that goes on. `ends`: it is to end. `over`: it is, and no block is left to play."""
+    """The current season. `ends`: it is to end. `over`: it is to end, and no block is left to play."""
 
     number: int = 1
     ends: bool = False
@@ -58,19 +58,19 @@ def read_season(data: Path) -> Season:
 
 
 def ask_for_end(data: Path) -> Season:
-    """Have the season end; the one that will. Asked twice, one ends. PlatformError."""
+    """Ask for the end of the season, and return it. Asking twice ends one season. PlatformError."""
     season = replace(read_season(data), ends=True)
     _write(data, season)
     return season
 
 
 def note_over(data: Path) -> None:
-    """The blocks of the season that is to end are over, or will not be played. PlatformError."""
+    """Write down that the blocks of the season are over, or will not be played. PlatformError."""
     _write(data, replace(read_season(data), ends=True, over=True))
 
 
 def matches_left(config: LadderConfig) -> int:
-    """How many matches of the blocks that are decided have no result yet. What cannot be read is not played either."""
+    """How many matches of the blocks that are decided have no result yet. A run that cannot be read has none left."""
     return sum(_left_in(run) for run in runs_in(config.data / "divisions"))
 
 
@@ -105,8 +105,8 @@ def _write(data: Path, season: Season) -> None:
 
 
 def end_if_over(config: LadderConfig, store: LadderStore, note: Callable[[str], None]) -> bool:
-    """Whether a season was to end, its blocks are over, and it has ended now. Who calls this holds the ladder's lock.
-    TournamentError."""
+    """End a season that is to end and whose blocks are over; returns whether one has ended. The caller holds the
+    ladder's lock. TournamentError."""
     season = read_season(config.data)
     if not (season.ends and season.over):
         return False

@@ -77,7 +77,7 @@ class Question:
         self.limit_ns = allowance.limit_ns
         self.sent_ns = 0
         self.probe_ns = 0
-        """When the decision will have lasted a little."""
+        """When the bot's tasks are first looked at, if there is no answer by then."""
         self.lag_before_ns = 0
         self.lag_probed_ns: int | None = None
         """As `lag_before_ns`, when the decision had lasted a little."""
@@ -112,7 +112,7 @@ class Question:
         """How long the bot's own limit on processor time did; that is its own affair."""
         self.cpu_us = -1
         self.charged_ns = 0
-        """What counts against the limit: the time less what was not the bot's doing."""
+        """The time that counts against the limit: without the part that was not the bot's doing."""
 
     def close(self) -> None:
         """No answer counts from now on."""
@@ -292,9 +292,9 @@ class SeatPlay:
         """Of the messages that answered nothing asked."""
         self.cpu_from_ns: int | None = None
         self.usage: Usage | None = None
-        """What the bot has said it used of a provider in this match."""
+        """The provider usage that the bot reported in this match."""
         self.probe: Handle | None = None
-        """A timer that fires at `probe_at_ns`: when the decision lasts by then it is looked at."""
+        """A timer that fires at `probe_at_ns` and looks at a decision that is still open."""
         self.probe_at_ns = 0
 
     def on_message(self, received: Received) -> None:
@@ -316,7 +316,7 @@ class SeatPlay:
             self.off_turn_cpu_us = max(0, (cpu_ns - self.cpu_from_ns) // 1000 - self.cpu_us)
 
     def add_usage(self, said: UsageMessage) -> None:
-        """The bot has used more of its provider."""
+        """Add the usage that the bot reports with an answer."""
         more = Usage(
             said.requests,
             said.prompt_tokens,
@@ -400,7 +400,7 @@ class Refusal:
     detail: str
 
     def of_provider(self, *, charged: bool) -> "Refusal":
-        """The same where errors of providers make a match void, unless the seat is `charged` with its own."""
+        """This refusal where provider errors void a match. If the seat is `charged`, it stays the seat's fault."""
         if self.reason is not EndReason.PROVIDER_ERROR:
             return self
         if charged:

@@ -26,7 +26,7 @@ from referee.schedule.spec import MatchSpec
 from referee.wire import encode
 
 _LINES_AT_ONCE = 50
-"""So many lines of the record are written at the latest."""
+"""The number of lines of the record after which they are written at the latest."""
 
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT, EndReason.PROVIDER_ERROR_VOID)
 
@@ -84,7 +84,7 @@ class Match:
 
     @property
     def usage(self) -> tuple[Usage | None, ...]:
-        """Per seat what the bot said it has used of a provider; None for one that said nothing."""
+        """Per seat the provider usage that the bot reported; None if it reported none."""
         return tuple(seat.usage for seat in self._controller.seats)
 
     async def run(self) -> Outcome:
@@ -194,7 +194,7 @@ class Match:
 
     def _take_down(self) -> None:
         """Record what has happened since the last call. Done while bots think, not while they wait. In a quick match
-        several decisions are written to the file together; a decision that lasts has those before it written."""
+        the lines of several decisions are written to the file together, at the latest when a decision takes long."""
         record, lines = self._record, self._unrecorded
         self._unrecorded = []
         for line in lines:

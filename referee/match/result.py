@@ -51,7 +51,7 @@ class MatchResult:
     `startup_us`: per seat, how long the process that was started for this match took until its Hello; 0 for a process
     that had played before and for a remote bot; empty if none was started.
     `memory_of`: the seat whose process the kernel took because the machine had no memory left; the match is void.
-    `usage`: per seat what the bot said it has used of a provider; empty if none said anything.
+    `usage`: per seat the provider usage that the bot reported; empty if no bot reported any.
     `record`: the closed record, compressed, of a match that was played on another machine; the runner writes it. None
     if it lies in the run folder already.
     """

@@ -65,7 +65,7 @@ class SeatController:
         drop: Callable[[Dropped], None],
         lasts: Callable[[], None] = lambda: None,
     ) -> None:
-        """`drop` records a message that was dropped. `lasts` is called when a decision has lasted a little."""
+        """`drop` records a message that was dropped. `lasts` is called when a decision is not answered quickly."""
         limits = spec.limits
         self.seats = [
             SeatPlay(self, number, bot, spec.limits_of(number), spec.faults.strikes) for number, bot in enumerate(bots)
@@ -255,7 +255,7 @@ class SeatController:
             self._break(error)
 
     def _set_probe(self, seat: SeatPlay, at_ns: int) -> None:
-        """See to it that the seat is looked at by then. Most decisions are answered earlier, so one timer serves many:
+        """Have the seat looked at by `at_ns`. Most decisions are answered earlier, so one timer serves many:
         it stays when its decision is answered, and moves to the one that is open when it fires."""
         if seat.probe is not None:
             if seat.probe_at_ns <= at_ns:

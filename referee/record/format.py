@@ -201,7 +201,7 @@ MOST_USED = 10**13
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a bot says it has used of a service such as the provider of a language model. It decides nothing.
+    """The usage of a service such as the provider of a language model, as a bot reports it. It decides nothing.
 
     `provider_errors` are requests without a usable reply, `unreadable` replies of another form than the bot asked for,
     `wait_us` is the time between requests and replies, `cost_nanos` are billionths of a dollar.
@@ -243,8 +243,8 @@ class Footer:
     """Per seat, how long the process that was started for this match took until its Hello; 0 for one that had played
     before and for a remote bot. Empty if none was started, and in records of older versions."""
     usage: tuple[Usage | None, ...] = ()
-    """Per seat what the bot said it has used; None for one that said nothing. Empty if none did, and in records of
-    older versions."""
+    """Per seat the usage that the bot reported; None if it reported none. Empty if no bot reported any, and in records
+    of older versions."""
 
 
 _OPTIONAL_OF_SEAT = ("clock", "sandbox", "build", "held", "outside", "runtime")
@@ -439,7 +439,7 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
 
 
 def parse_usage(value: Any) -> Usage:
-    """Counts by name; names that this version does not know are left out. TypeError for what is no count."""
+    """Counts by name; names that this version does not know are left out. TypeError for a value that is not a count."""
     counts = {name: _int(count) for name, count in _dict(value).items() if name in Usage.__dataclass_fields__}
     if wrong := [name for name, count in counts.items() if not 0 <= count <= MOST_USED]:
         raise TypeError(f"expected a count from 0 to {MOST_USED} for {wrong[0]}")

@@ -57,7 +57,7 @@ from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of,
 
 CREATED = "created"
 BOT_DEFAULTS = "bot_defaults"
-"""In a line `created`: what the tournament file says of bots that do not say otherwise, for those that join later."""
+"""Key of a line `created`: [bot_defaults] of the tournament file, for bots that join later."""
 EPOCH = "epoch"
 REVEALED = "revealed"
 RATINGS = "ratings"

@@ -57,8 +57,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BotList:
-    """All bots that the file names; `skip`: bad ones are left out, as `left_out` are already. `defaults` is what
-    [bot_defaults] says, for bots that join later."""
+    """All bots that the file names; `skip`: bad ones are left out, as `left_out` are already. `defaults` are
+    those of [bot_defaults], for bots that join later."""
 
     bots: tuple[BotConfig, ...]
     skip: bool

@@ -28,7 +28,7 @@ class MatchLost(Exception):
 
 
 def nothing() -> None:
-    """For who does not ask when a match is over."""
+    """The default callback `over`, which does nothing."""
 
 
 class MatchPlayer(Protocol):

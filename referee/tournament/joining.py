@@ -177,7 +177,7 @@ def _file_of(text: JournalText) -> Path | None:
 
 
 def _defaults_of(text: JournalText, file: Path | None, limits: Limits) -> Mapping[str, Any]:
-    """What the run's [bot_defaults] say. Older versions did not write them down: then as the file has them now."""
+    """What the run's [bot_defaults] say. Older versions did not write them down: then the file decides as it is now."""
     assert text.created is not None
     kept: Mapping[str, Any] | None = text.created.fields.get(BOT_DEFAULTS)
     if kept is not None:

@@ -283,7 +283,7 @@ class _Worker:
         self._killed = False
         self._floods: Mapping[str, tuple[int, str]] = {}
         self._given: dict[str, _Given] = {}
-        """The matches that it has been given and has told no result of, by id."""
+        """The matches that it has been given and has reported no result of, by id."""
         self._heard: asyncio.subprocess.Process | None = None
         self._hearing: asyncio.Task[None] | None = None
         self.door = _CLOSED
@@ -310,7 +310,7 @@ class _Worker:
             raise
 
     async def _hear_out(self, process: asyncio.subprocess.Process) -> None:
-        """Until it has told all of the matches that it was given; one that breaks off is buried."""
+        """Read its lines until it has reported all matches that it was given. If it breaks off, end its process."""
         try:
             while any(given.process is process for given in self._given.values()):
                 self._take(*await self.hear(process))
@@ -325,7 +325,7 @@ class _Worker:
                     given.result.set_exception(MatchLost(str(error), floods[match_id]))
 
     def _take(self, kind: str, content: Any) -> None:
-        """What it says of one of its matches. MatchLost if it is something else."""
+        """Take a line about one of its matches. MatchLost for any other line."""
         match_id = content.match_id if kind == "result" else content["match"] if kind in ("lost", "over") else ""
         given = self._given.get(match_id)
         if given is None:
@@ -476,7 +476,7 @@ class _Worker:
         raise MatchLost(f"the worker {_how(process.returncode)}{self._last_words()}")
 
     async def bury(self, process: asyncio.subprocess.Process) -> None:
-        """End it. Whoever has lost a match by it may call this."""
+        """End the process. May be called again for each match that was lost with it."""
         if self._process is process:
             self._deaths += 1
             self._process = None

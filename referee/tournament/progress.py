@@ -114,7 +114,7 @@ class RunProgress:
     on_judged: Callable[[str, Path, Judged], None] = lambda _match_id, _record, _judged: None
     """Called for each record that counts and was read."""
     on_found: Callable[[MatchSpec], None] = lambda _spec: None
-    """Called for each match that counts by a record that was there, unless all matches of its block are known to."""
+    """Called for each match whose record was found and counts, but not for blocks that `remembered` settles whole."""
     lead: int | None = None
     found: int = 0
     played: int = 0

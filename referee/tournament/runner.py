@@ -41,9 +41,9 @@ from referee.tournament.progress import GivenUp, Reached, RunProgress, Summary
 from referee.tournament.steering import Steering
 
 FREE_PROVIDER_VOIDS = 5
-"""So many matches of one bot in one run are void because it got no answer from its provider, where the tournament file
-allows that. From then on it loses: only the bot knows whether it is true, and it can say so whenever it is about to
-lose, to play the match on the same luck again."""
+"""The number of provider errors of one bot in one run that void a match, where the tournament file allows that. From
+then on it loses: only the bot knows whether an error is real, and a bot that is about to lose could claim one, to play
+the match on the same luck again."""
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""
@@ -160,10 +160,10 @@ class Runner:
         self._machines_lost = Counter[str]()
         self._slow_starts: set[str] = set()
         self._closing: set[str] = set()
-        """The matches in play that have been played, and whose records are being closed: as many as there are slots
-        take no room."""
+        """The matches that have been played and whose records are being closed. They take no slot, up to as many as
+        there are slots."""
         self._room = asyncio.Event()
-        """Set when a match has come to that."""
+        """Set when a match joins `_closing`."""
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set, or until the matches in play have ended after an order has changed the
@@ -468,7 +468,7 @@ class Runner:
 
     def _queue_after(self, past: Attempts) -> list[tuple[int, MatchSpec]]:
         """Where a match that is played again waits, after these attempts."""
-        # What is wrong with a bot that does not start, or with a provider, is not the company that the match is in.
+        # Other matches in play are not the reason if a bot does not start or its provider fails.
         alone = past.number == MAX_ATTEMPTS - 1 and past.reason not in (
             EndReason.START_FAILED,
             EndReason.PROVIDER_ERROR_VOID,
@@ -477,7 +477,7 @@ class Runner:
 
     def _charging(self, spec: MatchSpec) -> MatchSpec:
         """The match, in which bots lose that have had their share of matches void for want of memory or of answers
-        from their provider, or have flooded a worker that played it. Nobody's provider makes the last attempt void."""
+        from their provider, or have flooded a worker that played it. No provider error makes the last attempt void."""
         seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
         past = self._attempts.get(spec.match_id)
         floods = () if past is None else tuple(sorted(past.floods.items()))
@@ -491,7 +491,7 @@ class Runner:
         return replace(spec, charged_for_memory=tuple(seats), forfeits=floods, charged_for_provider=charged)
 
     def _tell_of_providers(self, spec: MatchSpec, past: Attempts, bots: Sequence[SeatSpec]) -> None:
-        """A void match costs nobody anything: so everybody is told whose it was, and how often that may be."""
+        """Report each void attempt with its bot and the count, because it costs the bot nothing."""
         for bot in bots:
             self._observer.note(
                 f"match {spec.match_id} is void, attempt {past.number} of {MAX_ATTEMPTS}: {past.detail}; void for"

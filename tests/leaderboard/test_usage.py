@@ -1,4 +1,4 @@
-"""What bots say they have used of language models: counted, kept, and shown only where some bot said something."""
+"""The usage of language models that bots report: counted, kept, and shown only if some bot reported it."""
 
 import csv
 import io

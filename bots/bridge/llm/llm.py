@@ -46,7 +46,7 @@ ADVICE = {
     403: "; check the key, and what it may use",
     404: "; check model and base_url, which mostly ends in /v1",
 }
-"""What to do about an error, by its number."""
+"""Advice about an error, by its number."""
 MOST_REASON = 400
 """Characters of the reply that go into the note."""
 MOST_EVENTS = 60
@@ -72,7 +72,7 @@ class Settings:
 
 @dataclass
 class Used:
-    """What one answer has used, as the referee counts it."""
+    """The usage of one answer, in the fields that the referee adds up."""
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -102,7 +102,7 @@ class Player:
         self.used = Used()
 
     def end(self) -> None:
-        """A match is over: what it has used goes to stderr, which the referee keeps."""
+        """A match is over: its usage goes to stderr, which the referee keeps."""
         counts = {name: value for name, value in asdict(self.used).items() if isinstance(value, int)}
         used = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts.items())
         say(f"match {self.match.get('match')}: {used}, {self.used.wait_s:.1f} s, {self.used.cost_dollars:.6f} dollars")
@@ -142,7 +142,7 @@ class Asking:
         self._waits_since_s: float | None = None
 
     def spent(self) -> Used:
-        """What was used until now; a request without a reply by now has failed."""
+        """The usage so far; a request without a reply by now has failed."""
         used = Used(**asdict(self._used))
         if (since_s := self._waits_since_s) is not None:
             used.provider_errors += 1
@@ -243,7 +243,7 @@ def read(reply: str, legal_count: int) -> tuple[int | None, str, str]:
 
 
 def no_reply(why: str) -> dict[str, Any]:
-    """The answer that there is none."""
+    """An answer that reports a provider error."""
     return {"provider_error": why[:MOST_REASON]}
 
 
@@ -273,7 +273,7 @@ def say(sentence: str) -> None:
 
 
 def price(options: dict[str, Any], name: str) -> float:
-    """Dollars for a million tokens. SystemExit if the option is no such number."""
+    """Dollars for a million tokens. SystemExit if the option is not a number from 0."""
     text = str(options.get(name, "0"))
     try:
         value = float(text)
@@ -285,7 +285,7 @@ def price(options: dict[str, Any], name: str) -> float:
 
 
 def addition(options: dict[str, Any]) -> dict[str, Any]:
-    """What is added to each request. SystemExit if the option is no JSON object."""
+    """The JSON object that is added to each request. SystemExit if the option is no JSON object."""
     text = str(options.get("request", "")) or "{}"
     try:
         value = json.loads(text)

@@ -208,12 +208,12 @@ def _named(decide: pb.Decide) -> str:
 
 
 MOST_COUNT = (1 << 32) - 1
-"""Of requests and tokens that one answer can say."""
+"""The largest count of requests or tokens that one answer can carry."""
 MOST_WAIT_S = MOST_COST_DOLLARS = 1e9
 
 
 def _usage(decide: pb.Decide, used: Any) -> pb.Usage:
-    """TypeError for what is no Usage, or has counts that are none. Counts beyond what the wire can say are cut."""
+    """TypeError if `used` is not a Usage, or has values below 0. Counts above the limits of the wire are cut."""
     if not isinstance(used, Usage):
         raise TypeError(f"turn.usage is {used!r:.200} in {_named(decide)}; expected a crosstown_bot.Usage")
     counts = (used.requests, used.prompt_tokens, used.reply_tokens, used.provider_errors, used.unreadable)

@@ -80,7 +80,7 @@ class Match:
 
 @dataclass(slots=True)
 class Usage:
-    """What a bot has used of a service such as the provider of a language model, for one answer.
+    """The usage of a service such as the provider of a language model, for one answer.
 
     The record and the standings have the sums. `provider_errors` are requests without a usable reply, `unreadable`
     replies that did not have the form that the bot asked for.
@@ -97,8 +97,8 @@ class Usage:
 
 
 class Turn:
-    """One question. Answer with an index below `legal_count`. Whatever is put into `note` stands in the record, and so
-    does `usage` of a bot that asks a language model: `turn.usage = Usage(requests=1, prompt_tokens=900)`."""
+    """One question. Answer with an index below `legal_count`. The record keeps the text in `note`. It also keeps
+    `usage`, for bots that ask a language model: `turn.usage = Usage(requests=1, prompt_tokens=900)`."""
 
     __slots__ = ("_decide", "match", "note", "usage")
 

@@ -56,7 +56,7 @@ class Child:
         self._lines: asyncio.Queue[bytes | str] = asyncio.Queue()
 
     def tell(self, text: str) -> None:
-        """Write to its input, without waiting. After `listen`."""
+        """Write to its input, without waiting. Call it after `listen`."""
         if self._listens_to_us:
             self._unwritten += text.encode()
             self._write()
@@ -143,7 +143,7 @@ class Child:
             self._lines.put_nowait("it closed its output")
 
     def _write(self) -> None:
-        """As much as it takes now; the loop goes on when it takes more."""
+        """Write as much as the program takes now; the loop writes the rest when it takes more."""
         try:
             while self._unwritten:
                 del self._unwritten[: os.write(self._in, self._unwritten)]
@@ -151,7 +151,7 @@ class Child:
             if self._loop is not None:
                 self._loop.add_writer(self._in, self._write)
             return
-        except OSError:  # it may be gone: what was not read does no harm
+        except OSError:  # the program may have ended: unread text does no harm
             self._listens_to_us = False
             self._unwritten.clear()
             self._lines.put_nowait("it closed its input")

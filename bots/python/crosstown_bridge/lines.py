@@ -37,7 +37,7 @@ class BadAnswer(Exception):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What `Bot.choose` returns, and the note beside it. `problem`: it is an answer, but the referee will refuse it.
-    `provider_error`: why there is no choice, of a program that asks a language model."""
+    `provider_error`: the reason why a program that asks a language model makes no choice."""
 
     choice: Any
     note: str = ""
@@ -147,7 +147,7 @@ _AMOUNTS = ("wait_s", "cost_dollars")
 
 
 def _usage(line: str, value: Any) -> Usage:
-    """What the program has used of a provider for this answer. BadAnswer."""
+    """The provider usage that the program reports for this answer. BadAnswer."""
     expected = f"{', '.join(_COUNTS)} (whole numbers), {', '.join(_AMOUNTS)} (numbers), all from 0"
     if not isinstance(value, dict):
         raise BadAnswer(f"{_shown(line)}: the usage must be an object with {expected}")
@@ -159,7 +159,7 @@ def _usage(line: str, value: Any) -> Usage:
 
 
 def _no_answer(line: str, value: dict[str, Any], note: str, used: Usage | None) -> Answer:
-    """BadAnswer if there is a choice beside the error."""
+    """The answer with a provider error. BadAnswer if there is a choice beside the error."""
     why = value["provider_error"]
     if not isinstance(why, str) or not why.strip():
         raise BadAnswer(f"{_shown(line)}: the provider_error must be a text with the reason")

@@ -34,7 +34,7 @@ class Arrays(Protocol):
         """The numbers of the legal actions of the seat that is asked, in their order."""
 
     def numbers(self, state: Any, seat: int) -> list[int]:
-        """The same of a position, without making the actions where that takes longer. The caller must not change it."""
+        """The same list for a position, without making the actions if that is slower. The caller must not change it."""
 
     def action(self, seen: Any, number: int) -> Any:
         """The action with this number, legal or not. ValueError if the number means nothing here."""

@@ -127,7 +127,7 @@ ACTIONS = ActionSpace(tuple(block for block, _ in _KINDS))
 _ACTIONS: tuple[KingAction, ...] = tuple(action for _, found in _KINDS for action in found)
 _IDS = {action: place for place, action in enumerate(_ACTIONS, start=1)}
 _BY_IDENTITY = {id(action): place for place, action in enumerate(_ACTIONS, start=1)}
-"""The same of the objects that the rules share: quicker, as most actions of menus are these."""
+"""The same numbers by the identity of the objects that the rules share: quicker, as most actions are such objects."""
 
 
 class KingArrays:

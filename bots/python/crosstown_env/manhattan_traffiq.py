@@ -81,11 +81,11 @@ class Plan:
         self.attaching: dict[int, list[int]] = {}
         """By kind of tile the numbers of the actions that lay it."""
         self.rides: dict[int, list[int]] = {}
-        """By piece the numbers of its rides, of the position whose dictionary of rides this is:"""
+        """By piece the numbers of its rides, valid while `rides_of` is the position's dictionary of rides."""
         self.rides_of: dict[int, Any] = {}
 
     def shows(self, city: City) -> bool:
-        """Whether it is of this city, and no tile has been laid since."""
+        """Whether the plan is of this city, and no tile has been laid since."""
         return self.tiles is city.tiles and self.size == len(self.tiles)
 
 
@@ -166,7 +166,7 @@ class TraffiqArrays:
         self._sides = {face: bytes([1 + colour for colour in sides]) for face, sides in board.colours.items()}
         """Per face its sides as numbers, from north, clockwise."""
         self._observed = City(board, False)
-        """That of the last observed map."""
+        """The city of the last observed map."""
         self._sizes = [tiles] + [part * slots for slots in (tiles, cells, tiles) for part in (1, 1, SIDES)]
         self._plans: dict[int, Plan] = {}
         """The last plan by the identity of a city."""

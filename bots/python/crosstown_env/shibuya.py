@@ -111,7 +111,7 @@ class ShibuyaArrays:
         )
 
     def seen(self, state: State, viewer: int) -> State:
-        """The position itself: everybody sees all of it."""
+        """The position itself: every seat sees all of it."""
         return state
 
     def row(self, seen: Observation | State, viewer: int) -> bytes:
@@ -122,7 +122,7 @@ class ShibuyaArrays:
         return self._row(seen, viewer, (mask_of(red), mask_of(blue)), waiting)
 
     def _row(self, seen: Any, viewer: int, grid: Sequence[int], waiting: Sequence[int]) -> bytes:
-        """`seen` is the observation or the position: what has the same name in both."""
+        """`seen` is an observation or a position; only attributes that both have are read."""
         red, blue = seen.goals
         goals = self._goals
         turns = seen.turns
@@ -175,7 +175,7 @@ class ShibuyaArrays:
 
 
 def _fields(mask: int) -> bytes:
-    """A byte for each field whether it is in the mask."""
+    """One byte for each field: 1 if it is in the mask."""
     table = _FIELDS
     return b"".join(
         (

@@ -71,9 +71,9 @@ class Rating(BaseModel):
 
 
 class Used(BaseModel):
-    """What a bot said it has used of a provider such as that of a language model, over its matches."""
+    """The usage of a provider such as that of a language model, as the bot reported it, over its matches."""
 
-    matches: int = Field(description="Matches in which the bot said something.")
+    matches: int = Field(description="Matches in which the bot reported usage.")
     requests: int
     prompt_tokens: int
     reply_tokens: int
@@ -118,7 +118,7 @@ class StandingRow(BaseModel):
     group: int | None = Field(description="Groups of bots that have met; each group is ranked for itself.")
     more: dict[str, Rating] = Field(description="Ratings of the models that were added, by name.")
     usage: Used | None = Field(
-        default=None, description="What the bot used of a provider; left out for a bot that said nothing."
+        default=None, description="Provider usage that the bot reported; left out for a bot that reported none."
     )
     rated: bool
 

@@ -308,7 +308,7 @@ def wrong_outcomes(trial: Trial, node: Node) -> Iterator[Attempt]:
 
 
 def wrong_leaving(trial: Trial, node: Node) -> Iterator[Attempt]:
-    """Withdrawals of seats that have left, and of what is no seat; after the end, of every seat."""
+    """Withdrawals of seats that have left, and of values that are not seats; after the end, of every seat."""
     seats = range(trial.players) if node.terminal else trial.withdrawn
     for seat in (*sorted(seats), -1, trial.players, None, "0"):
         yield f"withdraw({seat!r})", lambda state, seat=seat: state.withdraw(seat)  # type: ignore[misc]

@@ -163,7 +163,7 @@ class KingState(Position):
                 return self.menu_index.get(action)
             except TypeError:  # a field of the caller's action cannot be hashed
                 return None
-        for legal in self.menu:  # to compare identities is much quicker, and callers mostly answer with what is listed
+        for legal in self.menu:  # comparing identities is much quicker, and callers mostly answer with listed actions
             same = legal is action
             if same:
                 return legal

@@ -278,6 +278,6 @@ def seats_problem(entrants: Field) -> str:
     for variant in sorted(entrants.variants, key=lambda variant: -variant.players):
         number = len(entrants.players(range(entrants.bots), variant.game))
         if number < variant.players:
-            have = "the file has" if number == entrants.bots else "of those in the file it is played by"
+            have = "the file has" if number == entrants.bots else "the number of bots in the file that play it is"
             return f"a match of {variant.game} needs {variant.players} bots, {have} {number}"
     return ""

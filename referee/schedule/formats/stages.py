@@ -175,7 +175,7 @@ def _go_on(field: Field, played: Played, number: int, answer: RoundResults) -> l
     stage = played.stage
     left = [[row.bot for row in table if row.bot not in answer.absent] for table in played.tables(field)]
     tiers = [[group[place] for group in left if len(group) > place] for place in range(stage.advance)]
-    tiers = [tier for tier in tiers if tier]  # of groups that many have left none may have a second bot
+    tiers = [tier for tier in tiers if tier]  # a tier is empty if no group has a bot left for it
     stages = _stages(field)
     following = stages[number] if number < len(stages) else None
     few = sum(map(len, tiers)) < max(variant.players for variant in field.variants)  # for any further match

@@ -325,7 +325,7 @@ def problem(field: Field) -> str:
 
 
 def extent(field: Field) -> Extent:
-    """Where nobody leaves; who asked for a bye is not paired."""
+    """The matches if no bot leaves. A bot that asked for a bye is not paired."""
     total = 0
     for number in range(_rounds(field)):
         variant = field.variants[number % len(field.variants)]

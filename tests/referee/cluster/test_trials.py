@@ -278,6 +278,6 @@ async def test_a_machine_that_says_what_no_trial_says_is_not_listened_to(job, tm
     going = asyncio.create_task(made.send_trial(made.machines[0], "k", b"order", lambda _, data: json.loads(data)))
     await asyncio.sleep(0)
     made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
-    with pytest.raises(MatchLost, match="machine 'east' said what cannot be used"):
+    with pytest.raises(MatchLost, match="machine 'east' sent a message that cannot be used"):
         await going
     assert [message["op"] for message in sent] == [ORDER, END]

@@ -78,7 +78,7 @@ def test_a_challenger_meets_the_rest_in_the_games_that_both_play():
 def test_a_game_that_too_few_play_is_named():
     field = field_of(round_robin.FORMAT, [("toy",), ("toy",), ("shibuya", "toy")], 3)
     said = round_robin.FORMAT.check(field)
-    assert said == "a match of shibuya needs 2 bots, of those in the file it is played by 1"
+    assert said == "a match of shibuya needs 2 bots, the number of bots in the file that play it is 1"
 
 
 @pytest.fixture
