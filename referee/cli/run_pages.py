@@ -769,9 +769,7 @@ def _where(config: TournamentConfig) -> str:
         return f"played on {cluster}, whose machines build the bots"
     if given.build == "organiser":
         return f"played on {cluster}; bots are built here, and machines of the same platform get these builds"
-    return (
-        f"played on {cluster}, whose machines build the bots; matches with a remote bot are built and played here"
-    )
+    return f"played on {cluster}, whose machines build the bots; matches with a remote bot are built and played here"
 
 
 def _changes(text: JournalText, tournament: Tournament) -> tuple[list[Control], list[str]]:
