@@ -39,7 +39,7 @@ def test_a_kit_becomes_a_bot_with_the_authors_name_and_all_it_needs(say: Say, tm
     assert code == 0
     manifest = tomllib.loads((tmp_path / "my bot" / "bot.toml").read_text())
     assert manifest["name"] == "my bot"
-    assert "crosstown bots check 'my bot'" in out
+    assert ("crosstown docs language_models" if language == "llm" else "crosstown bots check 'my bot'") in out
     assert ("crosstown bots build 'my bot'" in out) == ("build" in manifest)
     assert (tmp_path / "my bot" / "proto" / "crosstown" / "v1" / "referee.proto").is_file() == ("build" in manifest)
 

@@ -72,8 +72,9 @@ function isOther(choice: unknown): boolean {
 
 function answer({ match, decision }: Decide, choice: Answer, note: string): Said {
   if (choice === RESIGN) return { $case: "resign", value: { match } };
+  const move = { match, decision, note, usage: undefined };
   if (typeof choice === "number") {
-    return { $case: "move", value: { match, decision, note, choice: { $case: "index", value: choice } } };
+    return { $case: "move", value: { ...move, choice: { $case: "index", value: choice } } };
   }
-  return { $case: "move", value: { match, decision, note, choice: { $case: "action", value: Buffer.from(choice) } } };
+  return { $case: "move", value: { ...move, choice: { $case: "action", value: Buffer.from(choice) } } };
 }
