@@ -10,15 +10,19 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from referee.process.manifest import load_manifest
 from referee.process.sources import EntryError, read_all, read_sources
 from referee.process.store import Built, Version, hold, put
 from referee.process.trees import walk
 
-MOST_BUILD_BYTES = 1 << 30
-"""A machine makes a larger build itself."""
+MOST_BUILD_BYTES, MOST_PACKED_BYTES = 1 << 30, 64 << 20
+"""A machine makes larger builds itself: those of one bot with more bytes of files, or with larger archives. An archive
+is in the memory of the runner, of the scheduler and of the machine while it is sent."""
+
+LAST_TIME_S = 1 << 33
+"""No file that is sent has a later time. Some file systems keep times that others cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,15 @@ class Parcel:
     @classmethod
     def from_bytes(cls, data: bytes) -> "Parcel":
         """Inverse of `to_bytes`; the machine chooses folder and log of a build. EntryError for anything else."""
-        line, _, rest = data.partition(b"\n")
+        line = data[: data.find(b"\n") + 1]
+        rest = memoryview(data)[len(line) :]  # large: only its parts are copied
         try:
             values = json.loads(line)
             end = values["sources"]
-            sources, builds = rest[:end], []
+            sources, builds = bytes(rest[:end]), []
             for one in values["builds"]:
                 begin, end = end, end + one["bytes"]
-                builds.append((Built(**one["built"], folder=Path(), log=Path()), rest[begin:end]))
+                builds.append((Built(**one["built"], folder=Path(), log=Path()), bytes(rest[begin:end])))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise EntryError(f"a bot arrived damaged ({error})", "see the network and the disk") from None
         if len(rest) != end:
@@ -61,11 +66,14 @@ def pack(store: Path, content: str) -> bytes:
     if version is None:
         raise EntryError(f"{store / content}: no copy of this bot is there any more", "run the same command again")
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as tar:
+    with (
+        gzip.GzipFile(fileobj=made, mode="wb", compresslevel=6, mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for relative, _ in read_all(version.folder):
             path = version.folder / relative.decode(errors="surrogateescape")
             tar.add(path, str(path.relative_to(version.folder)), recursive=False, filter=_plain)
-    return gzip.compress(made.getvalue(), compresslevel=6, mtime=0)
+    return made.getvalue()
 
 
 def unpack(store: Path, content: str, archive: bytes) -> Version:
@@ -80,7 +88,7 @@ def unpack(store: Path, content: str, archive: bytes) -> Version:
         try:
             with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
                 tar.extractall(folder, filter="data")
-        except (tarfile.TarError, OSError, EOFError) as error:
+        except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
             raise EntryError(f"a bot arrived damaged, or cannot be unpacked ({error})", "see the disk") from None
         manifest = load_manifest(folder)
         version = put(store, folder, manifest, read_sources(folder, manifest))
@@ -90,25 +98,51 @@ def unpack(store: Path, content: str, archive: bytes) -> Version:
 
 
 def fits(builds: Iterable[Built]) -> bool:
-    """Whether these builds are small enough to be sent. OSError."""
-    left = MOST_BUILD_BYTES
-    for built in builds:
+    """Whether these builds of a bot are small enough to be sent. OSError if they cannot be packed."""
+    left, packed, together = MOST_BUILD_BYTES, _Counter(), tuple(builds)
+    for built in together:
         for entry in walk(built.folder):
             left -= entry.stat(follow_symlinks=False).st_size
             if left < 0:
                 return False
+    for built in together:
+        _write_build(built, packed)
+        if packed.bytes > MOST_PACKED_BYTES:
+            return False
     return True
 
 
 def pack_build(built: Built) -> bytes:
     """The files of a build, as a tar.gz. OSError if it is gone."""
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as tar:
+    _write_build(built, made)
+    return made.getvalue()
+
+
+class _Counter(io.RawIOBase):
+    """A file that keeps nothing of what is written to it, and counts it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        self.bytes += size
+        return size
+
+
+def _write_build(built: Built, to: io.IOBase) -> None:
+    with (
+        gzip.GzipFile(fileobj=cast(Any, to), mode="wb", compresslevel=1) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for entry in walk(built.folder):
             if entry.is_symlink() or entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
                 name = str(Path(entry.path).relative_to(built.folder))
                 tar.add(entry.path, name, recursive=False, filter=_without_owner)
-    return made.getvalue()
 
 
 def unpack_build(archive: bytes, folder: Path) -> None:
@@ -116,12 +150,14 @@ def unpack_build(archive: bytes, folder: Path) -> None:
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
             tar.extractall(folder, filter="tar")
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error, ValueError, OverflowError) as error:
         raise EntryError(f"a build arrived damaged ({error})", "see the network and the disk") from None
 
 
 def _without_owner(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The member without its owner. The time stays: an interpreter compares it with that of its compiled files."""
+    """The member without its owner. Its time stays, if every file system can have it: an interpreter compares the time
+    with that of its compiled files."""
+    info.mtime = min(max(info.mtime, 0), LAST_TIME_S)
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     return info

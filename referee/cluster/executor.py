@@ -20,7 +20,7 @@ from distributed import Client
 from distributed.comm.core import CommClosedError
 
 from referee.cluster import tasks
-from referee.cluster.archive import MOST_BUILD_BYTES, Parcel, fits, pack, pack_build
+from referee.cluster.archive import MOST_BUILD_BYTES, MOST_PACKED_BYTES, Parcel, fits, pack, pack_build
 from referee.cluster.machine import METRIC, Facts, own_platform, own_versions
 from referee.cluster.orders import TOPIC, Answer, Order
 from referee.cluster.peers import Peer
@@ -65,6 +65,9 @@ CAP_SLACK_S = 30.0
 
 MOST_MADE = 1000
 """The number of bots whose builds on this machine are known and held: those that were needed last."""
+
+SENT_AT_ONCE = 2
+"""Bots that are packed and sent to machines at the same time: each is in memory."""
 
 MOST_BRINGS = 3
 """How often a machine gets bots for one match that it says it has not got."""
@@ -195,6 +198,7 @@ class DaskExecutor:
         self._ladder = ladder
         self._sends_builds = sends_builds
         self._made: dict[str, _Made] = {}
+        self._packing = asyncio.Semaphore(SENT_AT_ONCE)
         self._waits_for = ""
         self._waiting = 0
         self._dashboard = ""
@@ -586,7 +590,11 @@ class DaskExecutor:
         if (known := self._made.pop(bot.content, None)) is not None:
             made, why = known, ""
         else:
-            made, why = await asyncio.to_thread(_find_builds, bot)
+            async with self._packing:
+                if (known := self._made.pop(bot.content, None)) is not None:  # found for another match
+                    made, why = known, ""
+                else:
+                    made, why = await asyncio.to_thread(_find_builds, bot)
         if why:
             self._note(f"machines build '{bot.name}' themselves: {why}")
         self._made[bot.content] = made
@@ -618,30 +626,34 @@ class DaskExecutor:
             raise _NotThereError
 
     async def _send(self, machine: Machine, bot: BotSetup, made: "_Made") -> tuple[str, str]:
-        try:
-            parcel = await asyncio.to_thread(_packed, bot, made)
-        except ExpectedError as error:
-            if not self._ladder:
-                raise
-            raise MatchLost(f"the sources of '{bot.name}' cannot be sent: {error}") from None
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future())
         key = f"crosstown-bot-{bot.content}-{secrets.token_hex(6)}"
         self._attempts[key] = attempt
         try:
-            client = self._client
-            if client is None:
-                raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
-            try:
-                data = await client.scatter(parcel, workers=[machine.address], hash=False)
-            except (OSError, ValueError, TimeoutError, KeyError) as error:
-                what = f"machine '{machine.name}' was lost ({one_line(str(error))})"
-                raise MatchLost(what, machine=machine.name) from None
+            async with self._packing:  # not while the machine builds, which may take long
+                data = await self._transport(machine, bot, made)
             told: tuple[str, str] = await self._run(
                 attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data
             )
             return told
         finally:
             del self._attempts[key]
+
+    async def _transport(self, machine: Machine, bot: BotSetup, made: "_Made") -> Any:
+        """Dask's future of the parcel of a bot, which is on the machine. MatchLost."""
+        try:
+            parcel = await asyncio.to_thread(_packed, bot, made)
+        except (ExpectedError, OSError) as error:
+            if not self._ladder:
+                raise
+            raise MatchLost(f"'{bot.name}' cannot be sent: {one_line(str(error))}") from None
+        if self._client is None:
+            raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
+        try:
+            return await self._client.scatter(parcel, workers=[machine.address], hash=False)
+        except (OSError, ValueError, TimeoutError, KeyError) as error:
+            what = f"machine '{machine.name}' was lost ({one_line(str(error))})"
+            raise MatchLost(what, machine=machine.name) from None
 
     # What it was
 
@@ -914,7 +926,8 @@ def _find_builds(bot: BotSetup) -> tuple[_Made, str]:
     try:
         entry = load_stored(bot.content, Path(bot.folder), bot.name, bot.options)
         if not fits(entry.builds):
-            return _Made(), f"its build has more than {MOST_BUILD_BYTES >> 20} MiB"
+            most = f"{MOST_BUILD_BYTES >> 20} MiB, or {MOST_PACKED_BYTES >> 20} MiB packed"
+            return _Made(), f"its build has more than {most}"
     except (ExpectedError, OSError) as error:
         return _Made(), one_line(str(error))
     return _Made(entry.built, entry.builds, (*entry.holds, entry.environment)), ""

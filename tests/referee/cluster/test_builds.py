@@ -1,13 +1,17 @@
 """Builds of the organiser on their way to machines of the same platform."""
 
+import asyncio
+import io
 import json
+import tarfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from referee.cluster import archive as archive_module
 from referee.cluster import executor as executor_module
-from referee.cluster.archive import Parcel, pack, pack_build, unpack_build
+from referee.cluster.archive import Parcel, pack, pack_build, unpack, unpack_build
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_platform, own_versions
 from referee.cluster.orders import Answer
@@ -177,6 +181,33 @@ def test_files_keep_their_times(bot, tmp_path):
         assert int(there.stat().st_mtime) == int(here.stat().st_mtime)
 
 
+@pytest.mark.parametrize(("seconds", "kept"), [(-5, 0), (10**12, archive_module.LAST_TIME_S)])
+def test_a_time_that_other_file_systems_cannot_have_is_not_sent(bot, seconds, kept):
+    info = archive_module._without_owner(_member(seconds))
+    assert info.mtime == kept
+
+
+def _member(seconds):
+    info = tarfile.TarInfo("late")
+    info.mtime = seconds
+    return info
+
+
+def _archive_of(seconds):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(_member(seconds))
+    return made.getvalue()
+
+
+def test_an_archive_with_an_impossible_time_is_damaged(bot, tmp_path):
+    (tmp_path / "other").mkdir()
+    with pytest.raises(EntryError, match="arrived damaged"):
+        unpack_build(_archive_of(2**63 - 1), tmp_path / "other")
+    with pytest.raises(EntryError, match="arrived damaged"):
+        unpack(store_folder(), "ab" * 16, _archive_of(2**63 - 1))
+
+
 # The executor
 
 
@@ -235,10 +266,44 @@ async def test_other_machines_get_the_sources_alone(bot, executor, one, keys):
     assert [parcel.builds for parcel in parcels] == [()]
 
 
-async def test_a_build_that_is_too_large_is_not_sent_and_the_bot_is_named(bot, executor, monkeypatch):
+@pytest.mark.parametrize("most", ["MOST_BUILD_BYTES", "MOST_PACKED_BYTES"])
+async def test_a_build_that_is_too_large_is_not_sent_and_the_bot_is_named(bot, executor, monkeypatch, most):
     built(bot)
-    monkeypatch.setattr(archive_module, "MOST_BUILD_BYTES", 10)
+    monkeypatch.setattr(archive_module, most, 10)
     _, orders, parcels, notes = await executor(facts("east"), sends_builds=True)
     assert [order.builds for order in orders] == [{}, {}]
     assert [parcel.builds for parcel in parcels] == [()]
     assert [note for note in notes if note.startswith("machines build 'Ada' themselves: its build has more than")]
+
+
+async def test_few_bots_are_packed_and_sent_at_the_same_time(bot, tmp_path, monkeypatch):
+    """But any number are built."""
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path)
+    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    (there,) = made.machines
+    let, sending, building = asyncio.Event(), [], []
+
+    async def scatter(parcel, **_):
+        sending.append(parcel)
+        await let.wait()
+
+    async def run(attempt, key, *given):
+        building.append(key)
+        await asyncio.sleep(0 if len(building) == 5 else 600)
+
+    made._client = SimpleNamespace(scatter=scatter)
+    monkeypatch.setattr(executor_module, "_packed", lambda bot, made: b"parcel")
+    monkeypatch.setattr(made, "_run", run)
+    setups = [BotSetup("", "Ada", {}, "ada", Sandbox("strict"), f"{number:032}") for number in range(5)]
+    sends = [asyncio.create_task(made._send(there, setup, executor_module._Made())) for setup in setups]
+    async with asyncio.timeout(30):
+        while len(sending) < executor_module.SENT_AT_ONCE:  # noqa: ASYNC110 - of threads
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert len(sending) == executor_module.SENT_AT_ONCE
+        let.set()
+        await asyncio.wait(sends, return_when=asyncio.FIRST_COMPLETED)
+    assert len(building) == 5
+    for send in sends:
+        send.cancel()
+    await asyncio.gather(*sends, return_exceptions=True)
