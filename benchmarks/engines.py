@@ -38,7 +38,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-sys.path.pop(0)  # this folder, in which `referee` is another benchmark
+if Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
+    sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyspiel

@@ -16,7 +16,10 @@ Spent: TypeAlias = Mapping[str, float]
 """Sums over matches: `matches` in which the bot reported usage, `requests`, `prompt_tokens`, `reply_tokens`,
 `provider_errors`, `unreadable`, `wait_s` and `cost_dollars`."""
 
-_COUNTS = ("matches", "requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable")
+_COUNTS = ("requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable")
+
+COLUMNS = (*_COUNTS, "wait_s", "cost_dollars")
+"""Of `Spent` what tables in files have."""
 
 
 def usage_text(used: Usage | None) -> str:
@@ -37,7 +40,7 @@ def spent(total: Counter[str]) -> Spent | None:
     """The sums; None for a bot that never reported usage."""
     if not total["matches"]:
         return None
-    sums: dict[str, float] = {name: total[name] for name in _COUNTS}
+    sums: dict[str, float] = {name: total[name] for name in ("matches", *_COUNTS)}
     return sums | {"wait_s": total["wait_us"] / 1e6, "cost_dollars": total["cost_nanos"] / 1e9}
 
 

@@ -203,7 +203,7 @@ def _frames(request: Request) -> Response:
 def _match(row: MatchRow) -> dict[str, Any]:
     shown = asdict(row) | {"mirror": is_mirror(row)}
     for seat in shown["seats"]:
-        del seat["times"]
+        del seat["times"], seat["usage"]
     del shown["stamp"]
     return shown
 

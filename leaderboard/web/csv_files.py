@@ -11,13 +11,11 @@ from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
 from leaderboard.schedule_view import Pairing
 from leaderboard.standings import Standing
+from leaderboard.usage import COLUMNS as USAGE_COLUMNS
 
 _STANDING = (
     "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
     "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors", "mean_move_ms", "worst_move_ms", "note",
-)  # fmt: skip
-_USAGE = (
-    "requests", "prompt_tokens", "reply_tokens", "provider_errors", "unreadable", "wait_s", "cost_dollars",
 )  # fmt: skip
 _MATCH = (
     "match_id",
@@ -38,7 +36,7 @@ _MATCH = (
 def standings_csv(rows: Iterable[Standing]) -> Response:
     """One line for each row of each table, with columns of provider usage if some bot reported it."""
     table = list(rows)
-    used = _USAGE if any(row.usage for row in table) else ()
+    used = USAGE_COLUMNS if any(row.usage for row in table) else ()
     lines = (
         [*(getattr(row, name) for name in _STANDING), *((row.usage or {}).get(name) for name in used)] for row in table
     )

@@ -49,17 +49,6 @@ COLUMNS = (
     "more",
 )
 
-USAGE_COLUMNS = (
-    "requests",
-    "prompt_tokens",
-    "reply_tokens",
-    "provider_errors",
-    "unreadable",
-    "wait_s",
-    "cost_dollars",
-)
-"""The columns with the provider usage of bots."""
-
 
 def standings(
     runs: Annotated[
@@ -251,6 +240,8 @@ def _games(configuration: Any) -> str:
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the table for CSV."""
+    from leaderboard.usage import COLUMNS as USAGE_COLUMNS
+
     faults = ";".join(f"{reason}={number}" for reason, number in row["faults"].items())
     more = ";".join(f"{name}={rating['mu']}+-{rating['sigma']}" for name, rating in row["more"].items())
     used = row.get("usage", {})
@@ -260,4 +251,6 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def columns_of(rows: Iterable["Standing"]) -> tuple[str, ...]:
     """The columns of a table as CSV: those of provider usage only if some bot reported it."""
+    from leaderboard.usage import COLUMNS as USAGE_COLUMNS
+
     return (*COLUMNS, *USAGE_COLUMNS) if any(row.usage for row in rows) else COLUMNS

@@ -290,6 +290,7 @@ def _within(backup: Path, name: str) -> Path:
 class _Annulled:
     """A match that was annulled, by the database."""
 
+    at: str
     division: str
     match_id: str
     by: str
@@ -302,7 +303,17 @@ def _check_run(run: RunFolder, acts: Sequence[_Annulled]) -> None:
     text = read_journal(run.journal)
     counted = anchors_of(text.events).digests
     known = {control.match_id for control in text.controls if control.kind == "annulled"}
-    missing = [act for act in acts if act.match_id in counted and act.match_id not in known]
+    # An earlier season may have had a match of the same id.
+    begun = (
+        datetime.fromisoformat(text.created.at).replace(microsecond=0)
+        if text.created
+        else datetime.max.replace(tzinfo=UTC)
+    )
+    missing = [
+        act
+        for act in acts
+        if act.match_id in counted and act.match_id not in known and datetime.fromisoformat(act.at) >= begun
+    ]
     if not missing:
         return
     with Journal(run.journal, text) as journal:
@@ -322,9 +333,11 @@ def _follow_journals(database: Path) -> list[_Annulled]:
                 made.execute("DELETE FROM breaks")
             if "acts" not in tables:  # a backup of an older version
                 return []
-            acts = made.execute("SELECT detail, who, reason FROM acts WHERE what = 'annul' AND done = 'yes'").fetchall()
-            found = ((json.loads(detail), who, reason) for detail, who, reason in acts)
-            return [_Annulled(what["division"], what["match_id"], who, reason) for what, who, reason in found]
+            acts = made.execute(
+                "SELECT at, detail, who, reason FROM acts WHERE what = 'annul' AND done = 'yes'"
+            ).fetchall()
+            found = ((at, json.loads(detail), who, reason) for at, detail, who, reason in acts)
+            return [_Annulled(at, what["division"], what["match_id"], who, reason) for at, what, who, reason in found]
     except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
         raise PlatformError(f"{database.name} of the backup cannot be used ({error})", "use another backup") from None
 

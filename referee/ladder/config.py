@@ -81,7 +81,9 @@ import ipaddress
 import os
 import re
 import shlex
+import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -294,7 +296,10 @@ class LadderConfig:
         else the address on which the server listens."""
         if self.server.names:
             return f"https://{self.server.names[0]}"
-        return f"{'https' if self.server.certificate else 'http'}://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        with suppress(ValueError):
+            host = socket.gethostname() if ipaddress.ip_address(self.host).is_unspecified else host
+        return f"{'https' if self.server.certificate else 'http'}://{host}:{self.port}"
 
     def folder_of(self, division: DivisionConfig) -> Path:
         """The run folder of a division."""

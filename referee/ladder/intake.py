@@ -56,6 +56,9 @@ BACK_OFF_S = 20.0
 MOST_BACK_OFF_S = 3600.0
 """After several builds of the same that failed."""
 
+MOST_WAIT_S = 7200.0
+"""How long a hand-in may wait for a machine of the cluster that begins with it, until it is put off."""
+
 BUILD_DISK_MIB = 4096
 
 EVICT_S = 300.0
@@ -540,13 +543,16 @@ class Intake:
     ) -> None:
         store, began_s, step = self._store, time.monotonic(), "built"
         build_s = 2 * self._config.hand_ins.build_s + self._build_margin_s
-        limit_s: float | None = build_s
+        limit_s = build_s
+        begun: set[str] = set()
+        waits = False
         while True:
-            left_s = None if limit_s is None else limit_s - (time.monotonic() - began_s)
             try:
-                async with asyncio.timeout(left_s):
+                async with asyncio.timeout(limit_s - (time.monotonic() - began_s)):
                     line = await work.readline()
             except TimeoutError:
+                if waits:
+                    raise _PlatformTrouble(f"no machine began with it within {limit_s:g} s") from None
                 if step == "built":
                     what = f"the build took longer than {build_s:g} s"
                     raise _Rejected("built", what, "see the log, and have the build do less") from None
@@ -555,15 +561,19 @@ class Intake:
                 raise _PlatformTrouble(f"its process ended with {await work.ended()} before it was done")
             event: dict[str, Any] = json.loads(line)
             took_s = time.monotonic() - began_s
+            waits = event["event"] == "wait"
             match event["event"]:
+                case "begin" if event["step"] in begun:  # on another machine: no new beginning, but a new time
+                    began_s, limit_s = time.monotonic(), build_s
                 case "begin":
                     step = event["step"]
+                    begun.add(step)
                     status: VersionStatus = "building" if step == "built" else "qualifying"
                     shown_s = build_s if step == "built" else self._qualify_s * len(left)
                     began_s = await self._begin(version, event["step"], status, shown_s, active=active)
                     limit_s = build_s if step == "built" else self._qualify_s
                 case "wait":  # for a machine: no time of the hand-in
-                    limit_s = None
+                    began_s, limit_s = time.monotonic(), MOST_WAIT_S
                 case "note":
                     await asyncio.to_thread(store.note_step, version.id, event["step"], event["detail"])
                 case "end":

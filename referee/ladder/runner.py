@@ -479,7 +479,7 @@ class LadderRunner:
             "door": self._door(),
             "cluster": self._cluster(),
         }
-        text = json.dumps({**said, "pid": pid, "started": started(pid)}, indent=1, sort_keys=True) + "\n"
+        text = json.dumps(said, indent=1, sort_keys=True) + "\n"
         at_s, before = self._status
         if text != before and (stopped or self._time_s() >= at_s + STATUS_S):
             try:

@@ -94,7 +94,8 @@ class Archive:
         return data
 
     def _index(self) -> list[bytes]:
-        return _read_index(self.path, self.stat.st_ino, self.stat.st_mtime_ns, self.index_at, self.index_bytes)
+        stat = self.stat
+        return _read_index(self.path, stat.st_ino, stat.st_ctime_ns, stat.st_mtime_ns, self.index_at, self.index_bytes)
 
     def _packed(self, line: bytes) -> Packed:
         try:
@@ -111,7 +112,7 @@ def open_archive(path: Path) -> Archive:
     """FileNotFoundError if there is none; RecordError if it is damaged."""
     try:
         stat = path.stat()
-        return _open(path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        return _open(path, stat.st_ino, stat.st_ctime_ns, stat.st_size, stat.st_mtime_ns)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -145,11 +146,14 @@ def write_archive(path: Path, records: Iterable[tuple[str, int, bytes]]) -> None
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+    # One that was removed may have had the same inode number, size and times.
+    _open.cache_clear()
+    _read_index.cache_clear()
     sync_folder(path.parent)
 
 
 @lru_cache(maxsize=1024)
-def _open(path: Path, _inode: int, size: int, mtime_ns: int) -> Archive:
+def _open(path: Path, _inode: int, _ctime_ns: int, size: int, mtime_ns: int) -> Archive:
     end_bytes = len(_stored(" " * _END_CHARS))
     with path.open("rb") as file:
         stat = os.fstat(file.fileno())
@@ -167,7 +171,7 @@ def _open(path: Path, _inode: int, size: int, mtime_ns: int) -> Archive:
 
 
 @lru_cache(maxsize=16)
-def _read_index(path: Path, _inode: int, _mtime_ns: int, at: int, size: int) -> list[bytes]:
+def _read_index(path: Path, _inode: int, _ctime_ns: int, _mtime_ns: int, at: int, size: int) -> list[bytes]:
     try:
         with path.open("rb") as file:
             file.seek(at)

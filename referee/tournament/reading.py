@@ -234,7 +234,7 @@ def read_text(path: Path) -> str:
 
 def cell_separator(text: str) -> str:
     """Between the cells of CSV: spreadsheets in many languages write semicolons."""
-    head = text.partition("\n")[0]
+    head = text.lstrip().partition("\n")[0]
     return ";" if ";" in head and "," not in head else ","
 
 

@@ -49,10 +49,8 @@ class Remembered:
 
     def judged_sound(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> Judged | None:
         """The same; None also if a seat had a fault."""
-        row = self._row(match_id, stamp, digest, players)
-        if row is None or row[4]:
-            return None
-        return Judged(COUNTS, tuple(row[3]), ("",) * players, row[5], digest)
+        found = self.judged(match_id, stamp, digest, players)
+        return None if found is None or any(found.faults) else found
 
     def _row(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> list[Any] | None:
         row = self._rows.get(match_id)

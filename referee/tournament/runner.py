@@ -8,7 +8,7 @@ import asyncio
 import heapq
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -228,7 +228,7 @@ class Runner:
 
     def start(self, spec: MatchSpec, playing: Playing) -> None:
         """Play a match that `next` has returned."""
-        playing[asyncio.create_task(self._play(self._charging(spec)))] = spec
+        playing[asyncio.create_task(self._play(self._charging(spec, playing.values())))] = spec
         self._seated.update(seat.entry_id for seat in spec.seats)
 
     async def _play(self, spec: MatchSpec) -> MatchResult:
@@ -475,17 +475,23 @@ class Runner:
         )
         return self._alone if alone else self._again
 
-    def _charging(self, spec: MatchSpec) -> MatchSpec:
+    def _charging(self, spec: MatchSpec, playing: Iterable[MatchSpec]) -> MatchSpec:
         """The match, in which bots lose that have had their share of matches void for want of memory or of answers
         from their provider, or have flooded a worker that played it. No provider error makes the last attempt void."""
         seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
         past = self._attempts.get(spec.match_id)
         floods = () if past is None else tuple(sorted(past.floods.items()))
         last = past is not None and past.number >= MAX_ATTEMPTS - 1
+        may_void = Counter(  # as far as others in play become void, too
+            bot.entry_id
+            for other in playing
+            for seat, bot in enumerate(other.seats)
+            if seat not in other.charged_for_provider
+        )
         unanswered = (
             seat
             for seat, bot in enumerate(spec.seats)
-            if last or self._provider_voids[bot.entry_id] >= FREE_PROVIDER_VOIDS
+            if last or self._provider_voids[bot.entry_id] + may_void[bot.entry_id] >= FREE_PROVIDER_VOIDS
         )
         charged = tuple(unanswered) if spec.faults.provider_errors == "void" else ()
         return replace(spec, charged_for_memory=tuple(seats), forfeits=floods, charged_for_provider=charged)

@@ -118,7 +118,9 @@ class StandingRow(BaseModel):
     group: int | None = Field(description="Groups of bots that have met; each group is ranked for itself.")
     more: dict[str, Rating] = Field(description="Ratings of the models that were added, by name.")
     usage: Used | None = Field(
-        default=None, description="Provider usage that the bot reported; left out for a bot that reported none."
+        default=None,
+        exclude_if=lambda used: used is None,
+        description="Provider usage that the bot reported; left out for a bot that reported none.",
     )
     rated: bool
 

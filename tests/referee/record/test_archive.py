@@ -114,6 +114,23 @@ def test_an_archive_is_a_gzip_file_with_all_lines(tmp_path: Path) -> None:
     assert gzip.decompress(archive.path.read_bytes()).startswith(lines)
 
 
+def test_an_archive_in_the_place_of_one_with_the_same_inode_size_and_times_is_read_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File systems give the inode number of a file that was removed to the next one."""
+    path, real = tmp_path / "day.1.pack.gz", Path.stat
+
+    def write(number: int) -> os.stat_result:
+        archive_module.write_archive(path, [(f"m{number:06d}.jsonl.gz", NOON_S * 10**9, b"data")])
+        return real(path)
+
+    first = write(0)
+    monkeypatch.setattr(Path, "stat", lambda self, **how: first if self == path else real(self, **how))
+    assert [packed.name for packed in archive_module.open_archive(path)] == ["m000000.jsonl.gz"]
+    number = next(number for number in range(1, 1000) if write(number).st_size == first.st_size)
+    assert [packed.name for packed in archive_module.open_archive(path)] == [f"m{number:06d}.jsonl.gz"]
+
+
 def test_what_does_not_fit_stays_in_its_file(tmp_path: Path) -> None:
     store = filled(tmp_path)
     live = tmp_path / "m000042.jsonl"

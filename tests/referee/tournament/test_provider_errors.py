@@ -85,6 +85,15 @@ def test_a_bot_has_a_few_void_matches_in_a_run_and_then_loses(make_tournament: A
     )
 
 
+def test_matches_that_are_in_play_at_once_do_not_make_more_void(
+    make_tournament: Any, play: Any, run_folder: Any
+) -> None:
+    cup = make_tournament(bots=2, blocks=8, more=f"[breaker]\nenabled = false\n{VOID}")
+    run = play(cup, slots=4, unanswered=cup.entries[0].id, unanswered_at=lambda _, attempt: attempt == 1)
+    assert run.summary.complete
+    assert 0 < run.summary.void <= FREE_PROVIDER_VOIDS
+
+
 def test_a_run_that_is_taken_up_again_goes_on_counting(make_tournament: Any, play: Any, run_folder: Any) -> None:
     more = f"[breaker]\nenabled = false\n{VOID}"
     cup = make_tournament(bots=2, blocks=5, more=more)
