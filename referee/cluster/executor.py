@@ -22,7 +22,7 @@ from distributed.comm.core import CommClosedError
 from referee.cluster import tasks
 from referee.cluster.archive import MOST_BUILD_BYTES, MOST_PACKED_BYTES, Parcel, fits, pack, pack_build
 from referee.cluster.machine import METRIC, Facts, own_platform, own_versions
-from referee.cluster.orders import TOPIC, Answer, Order
+from referee.cluster.orders import TOPIC, Answer, Order, TrialOrder
 from referee.cluster.peers import Peer
 from referee.cluster.relay import END, ORDER
 from referee.cluster.serving import check_versions
@@ -131,6 +131,8 @@ class _Attempt:
     limit: asyncio.Timeout | None = None
     hear: Callable[[str, bytes], None] | None = None
     """Callback for the events and the log of a trial."""
+    heard: bool = False
+    """Whether the trial has said anything: its first event comes before it looks at the bot."""
 
 
 class _NotThereError(Exception):
@@ -338,28 +340,32 @@ class DaskExecutor:
         machine.playing -= 1
         self._change()
 
-    async def send_trial(self, machine: Machine, key: str, data: bytes, hear: Callable[[str, bytes], None]) -> str:
-        """How the process of a trial on a machine ended; `hear` is called with what it says. MatchLost if the machine
-        is lost, or cannot try."""
+    async def send_trial(self, machine: Machine, order: TrialOrder, hear: Callable[[str, bytes], None]) -> str:
+        """How the process of a trial on a machine ended; `hear` is called with what it says. MatchLost, with its name,
+        if the machine is lost, or cannot try."""
         attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), hear=hear)
-        self._attempts[key] = attempt
+        self._attempts[order.key] = attempt
         said: bytes | str = ""
         try:
-            self._post(machine, ORDER, key, data=data)
+            self._post(machine, ORDER, order.key, data=order.to_bytes())
             said = await attempt.over
         finally:
-            del self._attempts[key]
+            del self._attempts[order.key]
             if not isinstance(said, bytes):
                 with suppress(MatchLost):
-                    self._post(machine, END, key)
+                    self._post(machine, END, order.key)
         if isinstance(said, str):
             raise MatchLost(said, machine=machine.name)
         try:
             answer = Answer.from_bytes(said)
+            trouble = "" if answer.kind == "tried" and attempt.heard else f"cannot try it: {answer.what}"
         except ValueError as error:
-            raise MatchLost(f"the answer of machine '{machine.name}' cannot be used: {error}") from None
-        if answer.kind != "tried":
-            raise MatchLost(f"machine '{machine.name}' cannot try it: {answer.what}", machine=machine.name)
+            trouble = f"gave an answer that cannot be used: {error}"
+        if trouble:
+            what = f"machine '{machine.name}' {trouble}"
+            self._fault(machine, order.content, what)
+            raise MatchLost(what, machine=machine.name)
+        machine.history.faults.clear()
         return answer.what
 
     # Where a match is played
@@ -604,7 +610,7 @@ class DaskExecutor:
         return _Made() if confined and any(built.sandbox != "strict" for built in made.builds) else made
 
     async def _bring(self, machine: Machine, bot: BotSetup, made: "_Made") -> None:
-        """Let the machine have a bot, once. _NotThereError if the bot cannot be built there, MatchLost if the machine
+        """Let the machine have a bot, once. _NotThereError if the bot cannot play there, MatchLost if the machine
         cannot take it."""
         task = machine.bringing.get(bot.content)
         if task is None:
@@ -622,7 +628,7 @@ class DaskExecutor:
         if kind == "unable":
             if bot.content not in machine.history.unable:
                 machine.history.unable[bot.content] = why
-                self._note(f"'{bot.name}' cannot be built on machine '{machine.name}', and plays on others: {why}")
+                self._note(f"'{bot.name}' cannot play on machine '{machine.name}', and plays on others: {why}")
             raise _NotThereError
 
     async def _send(self, machine: Machine, bot: BotSetup, made: "_Made") -> tuple[str, str]:
@@ -696,7 +702,8 @@ class DaskExecutor:
                 history.unable.pop(bots[fault.seat].content, None)
 
     def _fault(self, machine: Machine, match_id: str, what: str) -> None:
-        """A match that the machine could not play, unless that match fares no better elsewhere."""
+        """A match that the machine could not play, unless that match fares no better elsewhere. For a bot that it could
+        not take or try, `match_id` is its content."""
         history = machine.history
         history.voids += 1
         if not any(match_id in other.faults for other in self._histories.values() if other is not history):
@@ -875,6 +882,7 @@ class DaskExecutor:
             if not attempt.over.done():
                 attempt.over.set_result(said["data"])
         elif said["kind"] in ("event", "log"):
+            attempt.heard = attempt.heard or said["kind"] == "event"
             try:
                 if attempt.hear is not None:
                     attempt.hear(said["kind"], said["data"])

@@ -191,6 +191,8 @@ class MachinePlugin(WorkerPlugin):
         kind, why, version = await asyncio.shield(taking)
         if version is not None:
             self._versions[content] = version
+            # Its build may be another one now.
+            self._ready = {one for one in self._ready if one[0] != content}
         return kind, why
 
     def _take(self, content: str, profile: Profile, data: bytes) -> tuple[str, str, Version | None]:
@@ -201,6 +203,8 @@ class MachinePlugin(WorkerPlugin):
                 _take_builds(version.folder, parcel.builds, profile)
                 hidden = (*self._hidden, str(self._work.resolve()))
                 build(version.folder, Yard(profile, cgroups=find(), hidden=hidden))
+            if why := _why_not_started(content, version.folder):
+                return "unable", why, None
         except BuildError as error:
             return "unable", one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
         except (ExpectedError, OSError) as error:
@@ -271,6 +275,18 @@ class MachinePlugin(WorkerPlugin):
         """For one runner."""
         with suppress(Exception):  # as above
             self._worker.batched_send({"op": NEWS, "client": client, "message": {"kind": kind, **fields}})
+
+
+def _why_not_started(content: str, folder: Path) -> str:
+    """Why the bot, which is built, cannot be started on this machine, such as a program that is not there; '' if it
+    can. EntryError."""
+    try:
+        load_stored(content, folder)
+    except NotBuiltError:  # its build was removed since: the machine asks for the bot again
+        return ""
+    except ManifestError as error:
+        return one_line(str(error).replace(f"{folder}/", "").replace(str(folder), "the bot's folder"))
+    return ""
 
 
 def _take_builds(folder: Path, builds: Sequence[tuple[Built, bytes]], profile: Profile) -> None:

@@ -21,7 +21,7 @@ AT_ONCE = 4
 """Hand-ins of a ladder that are tried at the same time."""
 
 MOST_TRIES = 3
-"""Machines that try to build a bot before it is rejected: some of them may lack what it needs."""
+"""Machines that try to build a bot before it is rejected: some of them may lack what it needs, or be out of order."""
 
 
 class Job(Protocol):
@@ -63,8 +63,8 @@ class Work:
 
 
 class MachineTrials:
-    """Tries hand-ins on the machines of an executor, each in a slot. A bot that cannot be built on a machine is built
-    on another one before it is rejected."""
+    """Tries hand-ins on the machines of an executor, each in a slot. A bot that cannot be built or started on a machine
+    is tried on another one before it is rejected."""
 
     def __init__(self, executor: DaskExecutor) -> None:
         self._executor = executor
@@ -82,27 +82,35 @@ class MachineTrials:
             await asyncio.gather(going, return_exceptions=True)
 
     async def _go(self, first: Machine | None, job: Job, log: Path, work: Work) -> None:
-        """Try machines until one has built the bot, or `MOST_TRIES` could not."""
-        machine, how = first, "no machine has tried it"
+        """Try machines until one has built the bot, or `MOST_TRIES` could not. If some of those could not try, the bot
+        is not rejected."""
+        machine, how, broken, ended = first, "no machine has tried it", "", True
         without: list[str] = []
         progress = _Progress(work, log)
         try:
             while machine is not None:
                 work.say(b'{"event": "wait"}')  # until the machine begins: its slot may still play another match
                 progress.machine = machine.name
-                how = await self._try_on(machine, job, progress)
+                try:
+                    how = await self._try_on(machine, job, progress)
+                    what = "cannot build it" if progress.step == "built" else "cannot start it"
+                    ended = not progress.rejected
+                except MatchLost as error:
+                    if error.machine != machine.name or progress.is_drilled:  # some divisions may be decided
+                        raise
+                    what, broken, ended = "does not try it", str(error), False
                 without.append(machine.name)
                 machine = None
-                if progress.rejected and len(without) < MOST_TRIES:
+                if not ended and len(without) < MOST_TRIES:
                     work.say(b'{"event": "wait"}')
                     machine = await self._executor.seat_trial(strict=job.profile == "strict", without=without)
                 if machine is not None:
-                    progress.note(f"machine '{without[-1]}' cannot build it: tried again on machine '{machine.name}'")
+                    progress.note(f"machine '{without[-1]}' {what}: tried again on machine '{machine.name}'")
         except (MatchLost, ExpectedError, OSError) as error:
-            work.say(json.dumps({"event": "platform", "step": progress.step, "reason": one_line(str(error))}).encode())
+            work.say(progress.platform(str(error)))
         else:
-            if progress.rejected:
-                work.say(progress.rejected)
+            if not ended:
+                work.say(progress.platform(broken) if broken else progress.rejected)
         finally:
             work.end(how)
 
@@ -110,8 +118,11 @@ class MachineTrials:
         try:
             key = f"crosstown-trial-{secrets.token_hex(8)}"
             order = await asyncio.to_thread(_order, key, job)
-            progress.rejected = b""
-            return await self._executor.send_trial(machine, key, order.to_bytes(), progress.hear)
+            progress.rejected, progress.trouble, progress.is_drilled = b"", "", False
+            how = await self._executor.send_trial(machine, order, progress.hear)
+            if progress.trouble:
+                raise MatchLost(f"machine '{machine.name}' cannot try it: {progress.trouble}", machine=machine.name)
+            return how
         finally:
             self._executor.give_back(machine)
 
@@ -125,7 +136,10 @@ class _Progress:
         self.machine = ""
         self.step = "built"
         self.rejected = b""
-        """The event by which the bot is rejected for its build, if the last machine said so."""
+        """The event by which the bot is rejected before its first drill, if the last machine said so."""
+        self.trouble = ""
+        """What is wrong with the last machine, if it said so before the first drill."""
+        self.is_drilled = False
 
     def hear(self, kind: str, data: bytes) -> None:
         if kind == "log":
@@ -134,8 +148,12 @@ class _Progress:
             return
         event = json.loads(data)
         what, step = event["event"], event.get("step", "")
-        if what == "rejected" and step == "built":
+        if what == "note" and step == "qualified":
+            self.is_drilled = True
+        if what == "rejected" and not self.is_drilled:
             self.rejected = data
+        elif what == "platform" and not self.is_drilled:
+            self.trouble = str(event["reason"])
         elif what == "end":
             detail = f"{event['detail']}, on machine '{self.machine}'"
             self._work.say(json.dumps({**event, "detail": detail}).encode())
@@ -143,6 +161,9 @@ class _Progress:
             self._work.say(data)
         if what == "begin":
             self.step = step
+
+    def platform(self, reason: str) -> bytes:
+        return json.dumps({"event": "platform", "step": self.step, "reason": one_line(reason)}).encode()
 
     def note(self, sentence: str) -> None:
         self.hear("log", f"{sentence}\n".encode())

@@ -181,6 +181,23 @@ def test_files_keep_their_times(bot, tmp_path):
         assert int(there.stat().st_mtime) == int(here.stat().st_mtime)
 
 
+@pytest.mark.parametrize(("program", "answer"), [("sh", ""), ("nodejs23", "unable")])
+def test_a_machine_without_the_program_of_a_bot_says_so_when_the_bot_comes(on, tmp_path, program, answer):
+    folder = tmp_path / "eve"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(f'name = "Eve"\nversion = "1"\ngames = ["*"]\nrun = ["{program}", "bot.js"]\n')
+    (folder / "bot.js").write_text("\n")
+    entry = load_entry(folder, elsewhere=True)
+    data = Parcel(pack(store_folder(), entry.content)).to_bytes()
+    on("east")
+    there = machine(tmp_path)
+    kind, why, _ = there._take(entry.content, "plain", data)
+    assert kind == answer
+    assert ("nodejs23" in why) == bool(answer)
+    assert str(store_folder()) not in why
+    assert there._has(BotSetup("", "Eve", {}, entry.id, Sandbox("plain"), entry.content), "") != bool(answer)
+
+
 @pytest.mark.parametrize(("seconds", "kept"), [(-5, 0), (10**12, archive_module.LAST_TIME_S)])
 def test_a_time_that_other_file_systems_cannot_have_is_not_sent(bot, seconds, kept):
     info = archive_module._without_owner(_member(seconds))

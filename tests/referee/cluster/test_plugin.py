@@ -133,6 +133,15 @@ async def test_a_bot_that_arrives_twice_is_built_once_and_leaves_no_lock(tmp_pat
     assert (taken, machine.plugin._taking, machine.plugin._versions) == (["c"], {}, {"c": "held"})
 
 
+async def test_a_bot_that_arrives_again_is_looked_at_again(tmp_path, monkeypatch):
+    """Its build may be that of another organiser now."""
+    machine = Machine(tmp_path)
+    machine.plugin._ready = {("c", "strict", "a"), ("c", "strict", "b"), ("d", "strict", "a")}
+    monkeypatch.setattr(machine.plugin, "_take", lambda content, profile, parcel: ("", "", "held"))
+    await machine.plugin.take("c", "strict", b"")
+    assert machine.plugin._ready == {("d", "strict", "a")}
+
+
 class Stream:
     def __init__(self):
         self.sent = []

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +19,7 @@ from referee.cluster.trial_orders import MOST_TRIES, MachineTrials, _order
 from referee.tournament.executor import MatchLost
 
 BUILT = {"event": "begin", "step": "built"}, {"event": "end", "step": "built", "detail": "built in 1 s"}
+DRILLED = {"event": "note", "step": "qualified", "detail": "drills of the protocol"}
 PASSED = {"event": "begin", "step": "qualified"}, {"event": "done"}
 REJECTED = {"event": "rejected", "step": "built", "reason": "no compiler", "next_step": "see the log"}
 
@@ -155,7 +156,7 @@ class Executor:
         self.names.append(f"m{len(self.names)}")
         return SimpleNamespace(name=self.names[-1])
 
-    async def send_trial(self, machine, key, data, hear):
+    async def send_trial(self, machine, order, hear):
         for said in self.scripts.pop(0):
             if isinstance(said, Exception):
                 raise said
@@ -208,17 +209,77 @@ async def test_a_bot_that_several_machines_cannot_build_is_rejected(job, tmp_pat
 
 async def test_a_bot_that_fails_its_drills_is_rejected_at_once(job, tmp_path):
     failed = {"event": "rejected", "step": "qualified", "reason": "it crashed", "next_step": "mend it"}
-    executor = Executor([*BUILT, PASSED[0], failed], [*BUILT])
+    executor = Executor([*BUILT, PASSED[0], DRILLED, failed], [*BUILT])
     kinds, _, _ = await tried(executor, job, tmp_path / "log")
     assert kinds[-1] == ("rejected", "qualified")
     assert executor.names == ["m0"]
 
 
 async def test_a_machine_that_is_lost_is_no_fault_of_the_bot(job, tmp_path):
-    executor = Executor([*BUILT, PASSED[0], MatchLost("machine 'm0' was lost", machine="m0")])
+    executor = Executor([*BUILT, PASSED[0], DRILLED, MatchLost("machine 'm0' was lost", machine="m0")], [*BUILT])
     kinds, events, _ = await tried(executor, job, tmp_path / "log")
     assert kinds[-1] == ("platform", "qualified")
     assert events[-1]["reason"] == "machine 'm0' was lost"
+
+
+BROKEN = MatchLost("machine 'm0' cannot try it: the disk is full", machine="m0")
+NOT_FOUND = {"event": "rejected", "step": "qualified", "reason": "no node", "next_step": "install it"}
+FULL = {"event": "platform", "step": "built", "reason": "the disk is full"}
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ([BROKEN], "m0' does not try it: "),
+        ([BUILT[0], BROKEN], "m0' does not try it: "),
+        ([BUILT[0], FULL], "m0' does not try it: "),
+        ([*BUILT, PASSED[0], NOT_FOUND], "m0' cannot start it: "),
+    ],
+)
+async def test_a_machine_that_cannot_try_a_bot_leaves_it_to_the_next_one(job, tmp_path, first, said):
+    executor = Executor(first, [*BUILT, *PASSED])
+    kinds, _, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds[-1] == ("done", "")
+    assert executor.names == ["m0", "m1"]
+    assert said in (tmp_path / "log").read_text()
+
+
+async def test_a_bot_is_not_rejected_while_one_of_its_machines_could_not_try_it(job, tmp_path):
+    kinds, events, _ = await tried(Executor([BROKEN], [BUILT[0], REJECTED]), job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("platform", "built")]
+    assert events[-1]["reason"] == str(BROKEN)
+
+
+@pytest.mark.parametrize(("kind", "events"), [("broken", [BUILT[0]]), ("tried", [])])
+async def test_a_machine_that_cannot_try_three_hand_ins_gets_no_more(job, tmp_path, kind, events):
+    """But one hand-in that no machine can try takes none of them out."""
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    for name in ("east", "west"):
+        made._join(f"tcp://{name}", {**facts(name).to_values(), "busy": {}})
+    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
+    east, west = made.machines
+
+    async def send(machine, content):
+        going = asyncio.create_task(made.send_trial(machine, replace(_order("k", job), content=content), print))
+        await asyncio.sleep(0)
+        news = {"key": "k", "worker": machine.address}
+        for event in events:
+            made._on_news((0.0, {**news, "kind": "event", "data": json.dumps(event).encode()}))
+        made._on_news(
+            (0.0, {**news, "kind": "answer", "data": Answer("k", kind, machine.name, "exit code 1").to_bytes()})
+        )
+        with pytest.raises(MatchLost, match="cannot try it: exit code 1") as caught:
+            await going
+        assert caught.value.machine == machine.name
+
+    for content in ("one", "two", "one"):
+        await send(east, content)
+        await send(west, content)
+    assert not east.history.drained
+    assert not west.history.drained
+    await send(east, "three")
+    assert east.history.drained
+    assert (await made.seat_trial(strict=True)).name == "west"
 
 
 async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(job, tmp_path):
@@ -260,7 +321,7 @@ async def test_the_trial_of_a_lost_machine_ends(job, tmp_path):
     made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
     (machine,) = made.machines
     heard = []
-    going = asyncio.create_task(made.send_trial(machine, "k", b"order", lambda *said: heard.append(said)))
+    going = asyncio.create_task(made.send_trial(machine, _order("k", job), lambda *said: heard.append(said)))
     await asyncio.sleep(0)
     made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"line"}))
     made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://other", "data": b"another's"}))
@@ -275,7 +336,7 @@ async def test_a_machine_that_says_what_no_trial_says_is_not_listened_to(job, tm
     made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
     sent = []
     made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=sent.append)
-    going = asyncio.create_task(made.send_trial(made.machines[0], "k", b"order", lambda _, data: json.loads(data)))
+    going = asyncio.create_task(made.send_trial(made.machines[0], _order("k", job), lambda _, data: json.loads(data)))
     await asyncio.sleep(0)
     made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
     with pytest.raises(MatchLost, match="machine 'east' sent a message that cannot be used"):
