@@ -82,6 +82,8 @@ def invite(
 
     Example: crosstown ladder invite --uses 30 --label "autumn class"
     """
+    import shlex
+
     from referee.cli.output import print_json, print_text
     from referee.ladder.people import SHELL
     from referee.texts import plural
@@ -96,7 +98,7 @@ def invite(
     address = config.pages_address
     print_text(f"good for {plural(uses, 'account')} until {made.invitation.expires}, in a browser or by command:")
     print_text(f"{address}/join?code={made.code}")
-    print_text(f"crosstown login {address} --invitation {made.code} --name NAME")
+    print_text(f"crosstown login {shlex.quote(address)} --invitation {made.code} --name NAME")
 
 
 @app.command()

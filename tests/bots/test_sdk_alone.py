@@ -43,7 +43,8 @@ AN_AUTHOR_WHO_USES_SIGUSR1 = "import signal; signal.signal(signal.SIGUSR1, lambd
 
 @pytest.mark.parametrize("its_own", ["", AN_AUTHOR_WHO_USES_SIGUSR1], ids=["the SDK's", "the author's"])
 def test_it_prints_its_stacks_when_asked_and_leaves_sigusr1_to_its_author(tmp_path: Path, its_own: str) -> None:
-    program = f"import sys; sys.stdout = sys.stderr\n{its_own}\n{PROGRAM}"
+    patient = "from crosstown_bot import client\nclient.CONNECT_LIMIT_S = 600"  # it is to wait for the signals
+    program = f"import sys; sys.stdout = sys.stderr\n{patient}\n{its_own}\n{PROGRAM}"
     process = started_alone(tmp_path, program, CROSSTOWN_ADDRESS=f"unix:{tmp_path}/none.sock", CROSSTOWN_TOKEN="t")
     assert process.stderr is not None
     try:
