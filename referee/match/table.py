@@ -167,7 +167,8 @@ class Table:
     async def play(self, spec: MatchSpec, records: Path, *, over: Callable[[], None] = lambda: None) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.
 
-        `over` is called when it has been played and its record is about to be closed: the next match may begin.
+        `over` is called when it has ended without a fault and its record is about to be closed: the next match may
+        begin.
         The result is durable when it is returned. When the referee itself fails (a game's bug, a full disk) the result
         is a platform fault, and the record holds what could be written. UnknownGame, ValueError and RecordExistsError
         for a specification that cannot be played; CancelledError is passed on, the record then says cancelled.
@@ -192,7 +193,8 @@ class Table:
             _close_cancelled(spec, played, record, began_ns)
             raise
         result = _result(spec, played, began_ns)
-        over()
+        if played.outcome.reason == EndReason.NORMAL:  # what a fault leads to is decided before the next match begins
+            over()
         try:
             # fsync and compression block for milliseconds: other matches of this loop must not feel them.
             await asyncio.shield(asyncio.to_thread(record.close, _footer(spec, result, played.outcome.trouble)))
