@@ -166,7 +166,8 @@ class LocalExecutor:
                 await self._host.close()
             if self._child_reaper is not None:
                 await _sweep(self._child_reaper)
-            shutil.rmtree(self._sockets, ignore_errors=True)
+            if self._sockets != Path():  # it was not entered: that would be the current folder
+                shutil.rmtree(self._sockets, ignore_errors=True)
 
     def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
         """A match with guests has, while none of them is in another one that is played or awaited; of all others as

@@ -142,6 +142,15 @@ async def test_a_bot_that_arrives_again_is_looked_at_again(tmp_path, monkeypatch
     assert machine.plugin._ready == {("d", "strict", "a")}
 
 
+async def test_a_plugin_whose_setup_failed_removes_nothing_when_it_ends(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept").write_text("")
+    plugin = MachinePlugin(tmp_path / "work", Facts("east", "fast", 1, "strict", "Linux-x86_64", own_versions()))
+    async with asyncio.timeout(30):
+        await plugin.teardown(SimpleNamespace())
+    assert (tmp_path / "kept").exists()
+
+
 class Stream:
     def __init__(self):
         self.sent = []
