@@ -315,6 +315,7 @@ class DaskExecutor:
     async def seat_trial(self, *, strict: bool, without: Collection[str] = ()) -> Machine | None:
         """The machine for a trial, on which a slot is taken. Waits until there is one; None if there are only those in
         `without`. `strict`: only where the sandbox works. MatchLost at the end."""
+        is_noted = False
         while True:
             if self._killed:
                 raise MatchLost("the ladder was ended")
@@ -324,6 +325,12 @@ class DaskExecutor:
                 for machine in self._machines.values()
                 if not (machine.history.drained or (strict and machine.facts.sandbox != "strict"))
             ]
+            if self._machines and not able and not is_noted:
+                is_noted = True
+                self._note(
+                    "a hand-in waits: each machine gets no more matches, or the sandbox does not work there; see"
+                    " what is missing with: crosstown doctor, on a machine"
+                )
             left = [machine for machine in able if machine.name not in without]
             if able and not left:
                 return None

@@ -95,6 +95,7 @@ class MachinePlugin(WorkerPlugin):
 
     async def teardown(self, worker: Worker) -> None:
         self._tables.kill()
+        await self._end_all([task for _, task in self._playing.values()])
         await self._tables.__aexit__(None, None, None)
 
     def kill(self) -> None:

@@ -16,24 +16,37 @@ from pathlib import Path
 
 from referee.cluster.archive import unpack
 from referee.cluster.orders import TrialOrder
+from referee.folders import cache_folder
+from referee.process.entry import source_id
+from referee.process.manifest import load_manifest
 from referee.process.sandbox import Profile
-from referee.process.store import store_folder
+from referee.process.sources import read_sources
+from referee.process.store import discard_builds, read_built, store_folder
 from referee.tournament.local import KILL_LIMIT_S
 from referee.tournament.messages import MAX_LINE_BYTES
 
 COMMAND = (sys.executable, "-m", "referee.ladder.trial")
 
 _CHUNK_BYTES = 64 << 10
+_DONE = b'{"event": "done"}'
 
 
 async def try_out(
     order: TrialOrder, work: Path, profile: Profile, hidden: tuple[str, ...], tell: Callable[[str, bytes], None]
 ) -> str:
     """How the process ended. `tell` is called with "event" and a line, and with "log" and bytes. `hidden` are
-    paths that neither the bot nor its build sees. A cancelled call ends the process and its bots. EntryError,
-    OSError."""
+    paths that neither the bot nor its build sees. A cancelled call ends the process and its bots. The build that a
+    trial made stays only if the trial was done. EntryError, ManifestError, OSError."""
     bot = await asyncio.to_thread(unpack, store_folder(), order.content, order.sources)
     opponent = await asyncio.to_thread(unpack, store_folder(), order.opponent, order.opponent_sources)
+    place = await asyncio.to_thread(_place_of_build, bot.folder)
+    was_built, is_done = read_built(place) is not None, False
+
+    def pass_on(kind: str, said: bytes) -> None:
+        nonlocal is_done
+        is_done = is_done or (kind == "event" and said.strip() == _DONE)
+        tell(kind, said)
+
     scratch = work / "trials" / order.key
     scratch.mkdir(parents=True)
     places = {"folder": str(bot.folder), "opponent": str(opponent.folder), "scratch": str(scratch)}
@@ -49,11 +62,18 @@ async def try_out(
             start_new_session=True,
         )
         try:
-            return await _follow(process, job, tell)
+            return await _follow(process, job, pass_on)
         finally:
             await _end(process)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+        if not (was_built or is_done):
+            discard_builds(place)
+
+
+def _place_of_build(folder: Path) -> Path:
+    manifest = load_manifest(folder)
+    return cache_folder() / source_id(manifest, read_sources(folder, manifest))
 
 
 async def _follow(process: asyncio.subprocess.Process, job: str, tell: Callable[[str, bytes], None]) -> str:

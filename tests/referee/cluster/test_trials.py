@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -112,6 +113,35 @@ async def test_a_machine_runs_the_trial_in_places_of_its_own_and_says_what_it_sa
     assert machine.said("log") == [b"the log"]
     (answer,) = map(Answer.from_bytes, machine.said("answer"))
     assert (answer.kind, answer.what) == ("tried", "exit code 3")
+
+
+@pytest.mark.parametrize(("event", "stays"), [("done", True), ("rejected", False), ("platform", False)])
+async def test_the_build_of_a_trial_stays_only_if_the_bot_qualified(job, tmp_path, monkeypatch, event, stays):
+    text = "from pathlib import Path; place = Path(os.environ['PLACE']); (place / '1' / 'bot').mkdir(parents=True)"
+    text += "; (place / 'built.json').write_text('{}')"
+    script(tmp_path, monkeypatch, f"{text}; print(json.dumps({{'event': '{event}'}}), flush=True)")
+    place = on_machine._place_of_build(Path(job.folder))
+    monkeypatch.setenv("PLACE", str(place))
+    machine = Machine(tmp_path / "work")
+    machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
+    await machine.over()
+    assert len(machine.said("event")) == 1
+    assert (place / "1").exists() == (place / "built.json").exists() == stays
+
+
+async def test_a_trial_ends_with_the_plugin_of_its_machine(job, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script(tmp_path, monkeypatch, "print(os.getpid(), flush=True); time.sleep(600)")
+    machine = Machine(tmp_path / "work")
+    machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
+    async with asyncio.timeout(30):
+        while not machine.said("event"):  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+    async with asyncio.timeout(30):
+        await machine.plugin.teardown(machine)
+    with pytest.raises(ProcessLookupError):
+        on_machine.os.kill(int(machine.said("event")[0]), 0)
+    assert not machine.plugin._playing
 
 
 async def test_a_trial_that_nobody_waits_for_ends_with_its_process(job, tmp_path, monkeypatch):
@@ -313,6 +343,18 @@ async def test_a_trial_takes_a_slot_of_a_machine_with_the_sandbox(job, tmp_path)
     made.kill()
     with pytest.raises(MatchLost):
         await made.seat_trial(strict=True)
+
+
+async def test_hand_ins_that_wait_for_a_sandbox_are_reported_once(job, tmp_path, monkeypatch):
+    monkeypatch.setattr("referee.cluster.executor.LOOK_S", 0.001)
+    notes = []
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True, note=notes.append)
+    made._join("tcp://weak", {**facts("weak", "plain").to_values(), "busy": {}})
+    waiting = asyncio.create_task(made.seat_trial(strict=True))
+    await asyncio.sleep(0.05)
+    assert len([note for note in notes if "a hand-in waits: " in note]) == 1
+    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    assert (await waiting).name == "east"
 
 
 async def test_the_trial_of_a_lost_machine_ends(job, tmp_path):
