@@ -69,6 +69,9 @@ MOST_MADE = 1000
 SENT_AT_ONCE = 2
 """Bots that are packed and sent to machines at the same time: each is in memory."""
 
+SLOTS_PER_TRIAL = 4
+"""Trials take at most one slot in this number, and at least one: matches get the others."""
+
 MOST_BRINGS = 3
 """How often a machine gets bots for one match that it says it has not got."""
 
@@ -200,6 +203,8 @@ class DaskExecutor:
         self._ladder = ladder
         self._sends_builds = sends_builds
         self._made: dict[str, _Made] = {}
+        self._trying = 0
+        """Slots that trials have."""
         self._packing = asyncio.Semaphore(SENT_AT_ONCE)
         self._waits_for = ""
         self._waiting = 0
@@ -334,9 +339,12 @@ class DaskExecutor:
             left = [machine for machine in able if machine.name not in without]
             if able and not left:
                 return None
-            if free := [machine for machine in left if machine.free]:
+            slots = sum(machine.facts.slots for machine in self._machines.values() if not machine.history.drained)
+            free = [machine for machine in left if machine.free]
+            if free and self._trying < max(1, slots // SLOTS_PER_TRIAL):
                 best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
                 best.playing += 1
+                self._trying += 1
                 return best
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
@@ -345,6 +353,7 @@ class DaskExecutor:
     def give_back(self, machine: Machine) -> None:
         """The slot of a trial is free again."""
         machine.playing -= 1
+        self._trying -= 1
         self._change()
 
     async def send_trial(self, machine: Machine, order: TrialOrder, hear: Callable[[str, bytes], None]) -> str:

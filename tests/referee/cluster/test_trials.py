@@ -330,7 +330,7 @@ async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path
 
 async def test_a_trial_takes_a_slot_of_a_machine_with_the_sandbox(job, tmp_path):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
-    for one in (facts("weak", "plain", 9), facts("east"), facts("west", slots=2)):
+    for one in (facts("weak", "plain", 19), facts("east"), facts("west", slots=2)):
         made._join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
     seats = [await made.seat_trial(strict=True) for _ in range(3)]
     assert sorted(machine.name for machine in seats) == ["east", "west", "west"]
@@ -343,6 +343,19 @@ async def test_a_trial_takes_a_slot_of_a_machine_with_the_sandbox(job, tmp_path)
     made.kill()
     with pytest.raises(MatchLost):
         await made.seat_trial(strict=True)
+
+
+@pytest.mark.parametrize(("slots", "most"), [(1, 1), (7, 1), (8, 2)])
+async def test_trials_leave_most_slots_to_matches(job, tmp_path, slots, most):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    made._join("tcp://east", {**facts("east", slots=slots).to_values(), "busy": {}})
+    for _ in range(most):
+        machine = await made.seat_trial(strict=True)
+    waiting = asyncio.create_task(made.seat_trial(strict=True))
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    made.give_back(machine)
+    assert await waiting is machine
 
 
 async def test_hand_ins_that_wait_for_a_sandbox_are_reported_once(job, tmp_path, monkeypatch):
