@@ -155,17 +155,16 @@ class MachinePlugin(WorkerPlugin):
     async def _play(self, data: bytes, _key: str, client: str) -> bytes:
         order, name = Order.from_bytes(data), self._facts.name
         builds = order.builds
-        lacks = tuple(
-            dict.fromkeys(bot.content for bot in order.bots if not self._has(bot, builds.get(bot.content, "")))
-        )
-        if lacks:
-            return Answer(order.key, "lacks", name, lacks=lacks).to_bytes()
         needed = [bot.content for bot in order.bots]
-        self._needed.update(needed)
+        self._needed.update(needed)  # before they are looked for, so that none of them is released then
         records = self._records / order.key
-        meeting = Meeting(records, tuple(map(self._here, order.bots)))
-        following = asyncio.create_task(self._follow(order, client, records)) if order.follow else None
+        following = None
         try:
+            lacks = [bot.content for bot in order.bots if not await self._has(bot, builds.get(bot.content, ""))]
+            if lacks:
+                return Answer(order.key, "lacks", name, lacks=tuple(dict.fromkeys(lacks))).to_bytes()
+            meeting = Meeting(records, tuple(map(self._here, order.bots)))
+            following = asyncio.create_task(self._follow(order, client, records)) if order.follow else None
             result = await self._tables.play(order.spec, order.cap_s, meeting)
             record = await asyncio.to_thread(_read_record, records, order.spec.match_id)
             return Answer(order.key, "played", name, result=result, record=record).to_bytes()
@@ -212,25 +211,16 @@ class MachinePlugin(WorkerPlugin):
             return "broken", one_line(str(error)), None
         return "", "", version
 
-    def _has(self, bot: BotSetup, artefacts: str) -> bool:
+    async def _has(self, bot: BotSetup, artefacts: str) -> bool:
         """Whether the bot is here and built, under the profile that it needs; with `artefacts` also whether its build
         is the one with this hash."""
         profile = self._confined(bot.sandbox.profile)
         if (bot.content, profile, artefacts) in self._ready:
             self._versions[bot.content] = self._versions.pop(bot.content)
             return True
-        version = None
-        with suppress(EntryError):
-            version = hold(store_folder(), bot.content)
+        # Its files are hashed. In this loop, a large bot would keep heartbeats back until the machine counts as lost.
+        version = await asyncio.to_thread(_usable, bot, profile, artefacts)
         if version is None:
-            return False
-        try:
-            entry = load_stored(bot.content, version.folder, bot.name, bot.options)
-        except (NotBuiltError, EntryError, ManifestError, BotNameError):
-            return False
-        if profile == "strict" and any(built.sandbox != "strict" for built in entry.builds):
-            return False
-        if artefacts and entry.built is not None and entry.built.artefacts != artefacts:
             return False
         self._versions[bot.content] = version
         self._ready.add((bot.content, profile, artefacts))
@@ -288,6 +278,24 @@ def _why_not_started(content: str, folder: Path) -> str:
     except ManifestError as error:
         return one_line(str(error).replace(f"{folder}/", "").replace(str(folder), "the bot's folder"))
     return ""
+
+
+def _usable(bot: BotSetup, profile: Profile, artefacts: str) -> Version | None:
+    """The bot's files in the store of this machine, if they are there and built as they have to be."""
+    version = None
+    with suppress(EntryError):
+        version = hold(store_folder(), bot.content)
+    if version is None:
+        return None
+    try:
+        entry = load_stored(bot.content, version.folder, bot.name, bot.options)
+    except (NotBuiltError, EntryError, ManifestError, BotNameError):
+        return None
+    if profile == "strict" and any(built.sandbox != "strict" for built in entry.builds):
+        return None
+    if artefacts and entry.built is not None and entry.built.artefacts != artefacts:
+        return None
+    return version
 
 
 def _take_builds(folder: Path, builds: Sequence[tuple[Built, bytes]], profile: Profile) -> None:

@@ -101,8 +101,8 @@ def test_a_machine_plays_with_the_build_that_came_and_makes_none(bot, on, tmp_pa
     assert (found.built.folder / "run").stat().st_mode & 0o111
     assert "organiser's machine" in found.built.log.read_text()
     setup = BotSetup("", "Ada", {}, entry.id, Sandbox("plain"), entry.content)
-    assert there._has(setup, entry.built.artefacts)
-    assert there._has(setup, "")
+    assert asyncio.run(there._has(setup, entry.built.artefacts))
+    assert asyncio.run(there._has(setup, ""))
 
 
 def test_the_build_of_the_organiser_replaces_that_of_the_machine(bot, on, tmp_path):
@@ -112,14 +112,14 @@ def test_the_build_of_the_organiser_replaces_that_of_the_machine(bot, on, tmp_pa
     assert own.artefacts != entry.built.artefacts
     there = machine(tmp_path)
     setup = BotSetup("", "Ada", {}, entry.id, Sandbox("plain"), entry.content)
-    assert there._has(setup, "")
-    assert not there._has(setup, entry.built.artefacts)
+    assert asyncio.run(there._has(setup, ""))
+    assert not asyncio.run(there._has(setup, entry.built.artefacts))
     on("organiser")
     data = parcel_of(entry).to_bytes()
     on("east")
     for _ in range(2):
         there._take(entry.content, "plain", data)
-    assert there._has(setup, entry.built.artefacts)
+    assert asyncio.run(there._has(setup, entry.built.artefacts))
     assert [path.name for path in own.folder.parents[1].iterdir() if path.is_dir()] == ["2"]
 
 
@@ -195,7 +195,8 @@ def test_a_machine_without_the_program_of_a_bot_says_so_when_the_bot_comes(on, t
     assert kind == answer
     assert ("nodejs23" in why) == bool(answer)
     assert str(store_folder()) not in why
-    assert there._has(BotSetup("", "Eve", {}, entry.id, Sandbox("plain"), entry.content), "") != bool(answer)
+    setup = BotSetup("", "Eve", {}, entry.id, Sandbox("plain"), entry.content)
+    assert asyncio.run(there._has(setup, "")) != bool(answer)
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(-5, 0), (10**12, archive_module.LAST_TIME_S)])

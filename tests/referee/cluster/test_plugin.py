@@ -37,7 +37,7 @@ class Machine:
         await self.let.wait()
         return MatchResult(spec.match_id, "rated", EndReason.NORMAL, "", (1, 1), (0, 0), (None, None), (), 1, 1.0, "a")
 
-    def has(self, bot, artefacts):
+    async def has(self, bot, artefacts):
         self.plugin._versions[bot.content] = object()
         self.plugin._ready.add((bot.content, "strict", artefacts))
         return True
