@@ -94,8 +94,7 @@ class Archive:
         return data
 
     def _index(self) -> list[bytes]:
-        stat = self.stat
-        return _read_index(self.path, stat.st_ino, stat.st_ctime_ns, stat.st_mtime_ns, self.index_at, self.index_bytes)
+        return _read_index(*_key(self.path, self.stat), self.index_at, self.index_bytes)
 
     def _packed(self, line: bytes) -> Packed:
         try:
@@ -164,10 +163,15 @@ def _open(path: Path, _inode: int, _ctime_ns: int, size: int, mtime_ns: int) -> 
         changed_ns = 0 if mtime_ns == int(newest_ns) else mtime_ns
         at, size = int(index_at), int(index_bytes)
         # Archives of older versions do not say it.
-        number = int(more[0]) if more else len(_read_index(path, stat.st_ino, stat.st_mtime_ns, at, size))
+        number = int(more[0]) if more else len(_read_index(*_key(path, stat), at, size))
         return Archive(path, stat, at, size, first, last, changed_ns, number)
     except (ValueError, OSError, EOFError, zlib.error):
         raise _damaged(path, "its end is not that of an archive") from None
+
+
+def _key(path: Path, stat: os.stat_result) -> tuple[Path, int, int, int]:
+    """By what a cache knows a file again."""
+    return path, stat.st_ino, stat.st_ctime_ns, stat.st_mtime_ns
 
 
 @lru_cache(maxsize=16)
