@@ -21,8 +21,6 @@ of its 95 % interval there.
 import argparse
 import json
 import math
-import os
-import platform
 import random
 import re
 import resource
@@ -44,6 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyspiel
 
+from benchmarks.machine import machine
 from leaderboard.sequential import elo_of_score
 from referee.record import read_record
 from referee.record.format import Answer
@@ -379,18 +378,9 @@ def answer_times(folder: Path) -> str:
     )
 
 
-def machine(options: argparse.Namespace) -> str:
-    model = "unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":")[1].strip()
-            break
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+def described(options: argparse.Namespace) -> str:
     said = subprocess.run([options.engine], input="quit\n", capture_output=True, text=True).stdout
-    return (
-        f"{os.cpu_count()} x {model}, Linux {platform.release()}, load {load}; Python {platform.python_version()},"
-        f" open_spiel {version('open_spiel')}, grpcio {version('grpcio')}; {said.partition(' by ')[0]}"
-    )
+    return f"{machine()}, open_spiel {version('open_spiel')}, grpcio {version('grpcio')}; {said.partition(' by ')[0]}"
 
 
 def main(options: argparse.Namespace) -> None:
@@ -407,7 +397,7 @@ def main(options: argparse.Namespace) -> None:
             print(f"{name} is left out: give its program with --{name} PATH", file=sys.stderr)
     alone, unlike = pipes(ours.games, options)
     a, b = options.nodes
-    print(f"\n{machine(options)}\n")
+    print(f"\n{described(options)}\n")
     print(
         f"{options.games:,} games of A ({a:,} nodes a move) against B ({b:,} nodes), {ours.moves:,} moves under"
         f" Crosstown, {options.concurrency} games at once. Asked again, the engine gave another move {unlike} times.\n"

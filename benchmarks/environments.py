@@ -16,7 +16,6 @@ import argparse
 import importlib
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -39,6 +38,7 @@ if sys.argv[1:2] == ["--serve"]:
 import numpy as np
 from crosstown_env import GAMES, VectorEnv, aec, vector
 
+from benchmarks.machine import machine
 from benchmarks.peers import rlcard
 from benchmarks.random_play import box_of, ordinary_luck, play_at_random
 from hatch_build import compiled_folder
@@ -271,16 +271,9 @@ def main() -> None:
         for _ in range(given.rounds):
             for row in rows:
                 row.measure(given.seconds)
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(f"{os.cpu_count()} x {processor()}, {platform.system()} {platform.release()}, load {load};")
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, pettingzoo {version('pettingzoo')}\n")
+    print(f"{machine()}, numpy {version('numpy')}, pettingzoo {version('pettingzoo')}\n")
     print(HEAD)
     print("\n".join(str(row) for row in rows))
-
-
-def processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder is no package to import from
 
+from benchmarks.machine import processor
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
@@ -206,7 +207,7 @@ class Level:
 
 def main() -> None:
     options = _options()
-    print(f"{os.cpu_count()} x {_processor()}, Linux {platform.release()}, Python {platform.python_version()}; {GAME},")
+    print(f"{os.cpu_count()} x {processor()}, Linux {platform.release()}, Python {platform.python_version()}; {GAME},")
     print(f"limit {options.move_ms} ms and 10 ms margin, honest bots compute {options.move_ms / 10:g} ms a decision\n")
     levels = [asyncio.run(_measure(int(load), options)) for load in options.levels.split(",")]
     print("\n".join(tables(levels)))
@@ -376,13 +377,6 @@ def upper(count: int) -> float:
         tail = sum(math.exp(-middle + k * math.log(middle) - math.lgamma(k + 1)) for k in range(count + 1))
         low, high = (middle, high) if tail > 0.05 else (low, middle)
     return high
-
-
-def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()
 
 
 def _options() -> argparse.Namespace:

@@ -11,8 +11,6 @@ the middle half of a random match costs, and what telling a bot about it adds. B
 """
 
 import argparse
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +28,7 @@ sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.blocks import ERRS, FEWEST, make_pairs, measure_worth
+from benchmarks.machine import machine
 from benchmarks.peers import Player, find_peers
 from benchmarks.random_play import (
     Box,
@@ -259,16 +258,9 @@ def measure_all_blocks(found: Iterable[Box], most: int, seconds: float) -> None:
             print(f"| {box.game.id} | {box.players} | {title} | {worth} |", flush=True)
 
 
-def machine(remarks: Sequence[str]) -> str:
-    model = "unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":")[1].strip()
-            break
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+def described(remarks: Sequence[str]) -> str:
     return (
-        f"{os.cpu_count()} x {model}, {platform.system()} {platform.release()}, load {load}; Python"
-        f" {platform.python_version()}, protobuf {version('protobuf')}, crosstown {version('crosstown-arena')};"
+        f"{machine()}, protobuf {version('protobuf')}, crosstown {version('crosstown-arena')};"
         f" peers: {', '.join(remarks)}."
     )
 
@@ -276,7 +268,7 @@ def machine(remarks: Sequence[str]) -> str:
 def main(arguments: argparse.Namespace) -> None:
     found = boxes(arguments.games)
     peers, remarks = find_peers() if arguments.peers else ([], ["not asked for"])
-    print(f"{machine(remarks)}")
+    print(described(remarks))
     with ExitStack() as stack:
         speeds, keyed = ([own_row(box, luck) for box in found] for luck in (ordinary_luck, keyed_luck))
         if arguments.compiled is not None:

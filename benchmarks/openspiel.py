@@ -24,6 +24,7 @@ from random import Random
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.machine import processor
 from referee.games.api import Game, resolve_options
 from referee.games.conformance import Plan, run_plan
 from referee.games.conformance.run import pilot
@@ -143,8 +144,8 @@ def table(rows: list[Row], failed: dict[str, str], refused: dict[str, str], size
     more = sum(row.seats != "1" for row in conform)
     lines = [
         f"Measured with OpenSpiel {version('open_spiel')}, Python {platform.python_version()}, one core of "
-        f"{cpu()}, by `python benchmarks/openspiel.py --write`: about {size.nodes} nodes of each game, with all checks "
-        f"at about {size.full_nodes}. {len(conform)} games conform, {more} of them with two seats or more.",
+        f"{processor()}, by `python benchmarks/openspiel.py --write`: about {size.nodes} nodes of each game, with all"
+        f" checks at about {size.full_nodes}. {len(conform)} games conform, {more} of them with two seats or more.",
         "",
         "| game | seats | conforms | leaks tested | decisions/s | draws |",
         "| --- | --- | --- | --- | ---: | ---: |",
@@ -166,11 +167,6 @@ def table(rows: list[Row], failed: dict[str, str], refused: dict[str, str], size
 def in_short(why: str) -> str:
     """One line, without the bytes that differ."""
     return why.splitlines()[0].partition(" is b'")[0].partition(' is b"')[0][:300].rstrip(".") + "."
-
-
-def cpu() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
 
 
 def main() -> None:

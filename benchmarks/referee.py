@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import secrets
 import shutil
 import statistics
@@ -32,6 +31,7 @@ sys.path.pop(0)  # this folder, in which `referee` is this file
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from benchmarks.machine import machine
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import MatchSpec, SeatSpec, Table
@@ -261,7 +261,7 @@ class TableBench:
 
 
 def report(samples: list[Sample], tables: int, questions: list[bytes]) -> None:
-    print(f"\n{machine()}\n")
+    print(f"\n{described()}\n")
     size = statistics.mean(len(question) for question in questions)
     print(f"Shibuya, {size:.0f} bytes a question; {tables} match(es) at once; medians of rounds; CPU per move.\n")
     print("| | moves/s | cycle p50 us | p99 us | added p50 us | p99 us | of bare | of sdk | CPU us: referee | bots |")
@@ -283,16 +283,10 @@ def percentiles(values: list[float]) -> tuple[float, float]:
     return ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
 
 
-def machine() -> str:
-    model = "unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.split(":")[1].strip()
-            break
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+def described() -> str:
     return (
-        f"{os.cpu_count()} x {model}, Linux {platform.release()}, load {load}; Python {platform.python_version()},"
-        f" grpcio {version('grpcio')}, protobuf {version('protobuf')}, crosstown {version('crosstown-arena')}"
+        f"{machine()}, grpcio {version('grpcio')}, protobuf {version('protobuf')},"
+        f" crosstown {version('crosstown-arena')}"
     )
 
 
