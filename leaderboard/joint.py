@@ -249,9 +249,7 @@ def _entrants(runs: Sequence[Run]) -> dict[Pool, Sequence[Entrant]]:
         bots = entrants(run)
         for game in run.configuration["games"]:
             for players in game["players"]:
-                listed.setdefault((game["game"], players), []).extend(
-                    bot for bot in bots if not bot.games or game["game"] in bot.games
-                )
+                listed.setdefault((game["game"], players), []).extend(bot for bot in bots if bot.plays(game["game"]))
     return {pool: _latest(found) for pool, found in listed.items()}
 
 

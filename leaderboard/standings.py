@@ -109,6 +109,9 @@ class Entrant:
     version: str
     games: tuple[str, ...] = ()
 
+    def plays(self, game: str) -> bool:
+        return not self.games or game in self.games
+
 
 @dataclass(slots=True)
 class Tally:
@@ -157,7 +160,7 @@ def standings(
     known = list(entrants)
     rows: list[Standing] = []
     for pool, found in pools_of(counted.rows, pooled=pooled).items():
-        here = known if pooled else [one for one in known if not one.games or pool[0] in one.games]
+        here = known if pooled else [one for one in known if one.plays(pool[0])]
         rows += _table(*pool, found, here, counted, ratings[pool])
     return rows or _table("", 0, [], known, counted, rate_pool([]))
 

@@ -78,8 +78,8 @@ class StoppingRule:
         self._number = block.number
         for match in block.matches:
             self._add(match)
-        for match in block.matches[:1]:
-            self._present[match.game] = block.present
+        if block.matches:
+            self._present[block.matches[0].game] = block.present
         self._blocks += 1
         self._seen = None
         if self._blocks < self._next:

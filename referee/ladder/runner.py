@@ -24,7 +24,7 @@ from referee.ladder.season import Season, note_over, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry, remote_bot_entry
 from referee.process.limits import Share, memory_room
-from referee.process.manifest import ANY_GAME, BotNameError, load_manifest
+from referee.process.manifest import BotNameError, load_manifest, plays
 from referee.process.sandbox import Profile, Sandbox
 from referee.record import RecordError
 from referee.run.folder import RunFolder
@@ -72,7 +72,7 @@ class HouseBots:
         return [
             LadderBot(name, "", 1, folder=bot.folder, options=bot.options, house=True, network=bot.sandbox.network)
             for name, bot in self.settings.items()
-            if not self._plays[name] or game in self._plays[name] or ANY_GAME in self._plays[name]
+            if plays(self._plays[name], game)
         ]
 
     def paused(self, division: str, bot: LadderBot, reason: str) -> None:

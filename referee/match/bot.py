@@ -21,7 +21,7 @@ from referee.match.effort import NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
 from referee.process.entry import Entry, lost_folders
-from referee.process.manifest import ANY_GAME
+from referee.process.manifest import plays
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
@@ -210,7 +210,7 @@ def wants_of(hello: Hello) -> Wants:
 
 def plays_game(hello: Hello, game: str) -> bool:
     """Whether a bot says that it can; one that names no games, or "*", plays any."""
-    return not hello.games or ANY_GAME in hello.games or game in hello.games
+    return plays(hello.games, game)
 
 
 def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:

@@ -5,7 +5,7 @@ import re
 import stat
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -159,6 +159,11 @@ class Manifest:
     fetch: tuple[str, ...] = ()
     toolchain: tuple[str, ...] = ()
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+def plays(games: Collection[str], game: str) -> bool:
+    """Whether a bot that names these games plays this one; a bot that names none plays any."""
+    return not games or ANY_GAME in games or game in games
 
 
 def load_manifest(folder: Path) -> Manifest:

@@ -25,7 +25,7 @@ from referee.process.entry import (
     load_stored,
     remote_bot_entry,
 )
-from referee.process.manifest import ANY_GAME, BotNameError, clashes
+from referee.process.manifest import BotNameError, clashes, plays
 from referee.process.sandbox import Profile
 from referee.run.participants import Participant
 from referee.schedule.config import make_field
@@ -381,8 +381,8 @@ def _bot_error(config: TournamentConfig, bot: BotConfig, what: str, next_step: s
 
 def _check_games(config: TournamentConfig, bot: BotConfig, entry: Entry) -> None:
     known = entry.manifest.games
-    foreign = [game.game for game in config.games if game.game not in known]
-    if known and foreign and ANY_GAME not in known:
+    foreign = [game.game for game in config.games if not plays(known, game.game)]
+    if foreign:
         plays_some = len(foreign) < len(config.games)
         if plays_some and get_format(config.format).by_game:
             return

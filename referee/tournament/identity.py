@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.process.entry import Entry
-from referee.process.manifest import ANY_GAME
+from referee.process.manifest import ANY_GAME, plays
 from referee.schedule.config import ScheduleConfig, schedule_config
 from referee.schedule.spec import Adjudication, SeatSpec
 from referee.tournament.config import Tournament
@@ -66,8 +66,7 @@ def describe(tournament: Tournament) -> dict[str, Any]:
 
 def _games(entry: Entry, played: Sequence[GameConfig]) -> dict[str, Any]:
     """Which games the bot plays; left out where it plays all."""
-    known = entry.manifest.games
-    here = dict.fromkeys(game.game for game in played if not known or ANY_GAME in known or game.game in known)
+    here = dict.fromkeys(game.game for game in played if plays(entry.manifest.games, game.game))
     return {} if all(game.game in here for game in played) else {"games": list(here)}
 
 
