@@ -481,19 +481,14 @@ class Runner:
         seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
         past = self._attempts.get(spec.match_id)
         floods = () if past is None else tuple(sorted(past.floods.items()))
-        last = past is not None and past.number >= MAX_ATTEMPTS - 1
-        may_void = Counter(  # as far as others in play become void, too
-            bot.entry_id
-            for other in playing
-            for seat, bot in enumerate(other.seats)
-            if seat not in other.charged_for_provider
-        )
-        unanswered = (
-            seat
-            for seat, bot in enumerate(spec.seats)
-            if last or self._provider_voids[bot.entry_id] + may_void[bot.entry_id] >= FREE_PROVIDER_VOIDS
-        )
-        charged = tuple(unanswered) if spec.faults.provider_errors == "void" else ()
+        charged: tuple[int, ...] = ()
+        if spec.faults.provider_errors == "void":
+            last = past is not None and past.number >= MAX_ATTEMPTS - 1
+            # Each match in play may become void, too.
+            may_be = self._provider_voids + Counter(bot.entry_id for other in playing for bot in other.seats)
+            charged = tuple(
+                seat for seat, bot in enumerate(spec.seats) if last or may_be[bot.entry_id] >= FREE_PROVIDER_VOIDS
+            )
         return replace(spec, charged_for_memory=tuple(seats), forfeits=floods, charged_for_provider=charged)
 
     def _tell_of_providers(self, spec: MatchSpec, past: Attempts, bots: Sequence[SeatSpec]) -> None:
