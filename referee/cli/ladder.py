@@ -82,8 +82,6 @@ def invite(
 
     Example: crosstown ladder invite --uses 30 --label "autumn class"
     """
-    import shlex
-
     from referee.cli.output import print_json, print_text
     from referee.ladder.people import SHELL
     from referee.texts import plural
@@ -534,8 +532,6 @@ def restore(
 
     Example: crosstown ladder restore /backups/2026-11-29 --file LADDER.toml
     """
-    import shlex
-
     from referee.cli.ladder_process import ladder_of
     from referee.cli.output import print_json, print_text
     from referee.cli.web import own_bots

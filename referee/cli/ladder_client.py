@@ -180,9 +180,14 @@ def _problem(status: int, answer: bytes, *, signed: bool) -> tuple[str, str]:
     return what, step or "see the ladder's pages"
 
 
+def bot_page(name: str) -> str:
+    """The path of a bot's page."""
+    return f"/bots/{quote(name, safe='')}"
+
+
 def bot_path(name: str, number: int | None = None) -> str:
     """Of a bot's versions, or of one of them."""
-    path = f"/bots/{quote(name, safe='')}/versions"
+    path = f"{bot_page(name)}/versions"
     return path if number is None else f"{path}/{number}"
 
 

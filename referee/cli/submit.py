@@ -200,16 +200,14 @@ def _follow(client: "LadderClient", bot: str, number: int, *, quiet: bool) -> di
 
 
 def _conclude(client: "LadderClient", path: str, bot: str, version: dict[str, Any]) -> None:
-    from urllib.parse import quote
-
+    from referee.cli.ladder_client import bot_page
     from referee.cli.output import print_text
     from referee.texts import one_line
 
     who = f"version {version['number']} of '{one_line(bot)}'"
     if version["status"] != "rejected":
-        page = f"{client.address}/bots/{quote(bot, safe='')}"
         where = f" in {', '.join(map(one_line, version['divisions']))}" if version["divisions"] else ""
-        print_text(f"{who} is {version['status']}{where}: {page}")
+        print_text(f"{who} is {version['status']}{where}: {client.address}{bot_page(bot)}")
         return
     if version["has_log"]:
         end, text = 0, ""

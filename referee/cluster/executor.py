@@ -609,17 +609,13 @@ class DaskExecutor:
         """The builds of a bot on this machine with which the other machine is to play."""
         if not self._sends_builds or machine.facts.platform != own_platform():
             return _Made()
-        if (known := self._made.pop(bot.content, None)) is not None:
-            made, why = known, ""
-        else:
+        if bot.content not in self._made:
             async with self._packing:
-                if (known := self._made.pop(bot.content, None)) is not None:  # found for another match
-                    made, why = known, ""
-                else:
-                    made, why = await asyncio.to_thread(_find_builds, bot)
-        if why:
-            self._note(f"machines build '{bot.name}' themselves: {why}")
-        self._made[bot.content] = made
+                if bot.content not in self._made:  # it may have been found for another match
+                    self._made[bot.content], why = await asyncio.to_thread(_find_builds, bot)
+                    if why:
+                        self._note(f"machines build '{bot.name}' themselves: {why}")
+        made = self._made[bot.content] = self._made.pop(bot.content)  # the last one used is at the end
         if len(self._made) > MOST_MADE:
             del self._made[next(iter(self._made))]
         confined = bot.sandbox.profile == "strict" and machine.facts.sandbox == "strict"

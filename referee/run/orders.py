@@ -111,7 +111,8 @@ class Inbox:
         self._place = orders_folder(folder)
 
     def __enter__(self) -> Self:
-        """Orders that an earlier runner left are not carried out: their commands are told so, or have ended."""
+        """Orders that an earlier runner left are not carried out. Their commands have ended, or get an answer that says
+        so."""
         try:
             self._place.mkdir(exist_ok=True)
             for path in self._place.iterdir():
