@@ -14,7 +14,7 @@ from referee.cli.arguments import OUT, AsJson, LatestRun, Out, folder_path
 
 if TYPE_CHECKING:
     from referee.cluster.peers import Peer
-    from referee.tournament.sections import ExecutorConfig
+    from referee.tournament.bot_sections import ExecutorConfig
 
 app = typer.Typer(
     help="Play tournaments on many machines with Dask. Needs the extra: pip install 'crosstown-arena[cluster]'.",

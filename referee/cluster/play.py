@@ -18,6 +18,7 @@ from referee.run.machines import ClusterState, write_state
 from referee.run.run import Run
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line
+from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.executor import Executor
@@ -27,7 +28,6 @@ from referee.tournament.play import PlayObserver
 from referee.tournament.progress import Decide, Summary
 from referee.tournament.remote import invite_all
 from referee.tournament.resources import share_memory
-from referee.tournament.sections import SandboxConfig
 from referee.tournament.session import run_session
 from referee.tournament.steering import Steering
 

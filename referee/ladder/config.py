@@ -95,28 +95,30 @@ from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
 from referee.schedule.spec import IDLE_PROCESSES, Faults, Limits
 from referee.tournament.bot_list import read_bots
+from referee.tournament.bot_sections import (
+    BotConfig,
+    ExecutorConfig,
+    RemoteConfig,
+    SandboxConfig,
+    read_executor,
+    read_fresh,
+    read_idle,
+    read_remote,
+    read_sandbox,
+)
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections import (
     GAME_KEYS,
-    BotConfig,
     BreakerConfig,
-    ExecutorConfig,
     GameConfig,
-    RemoteConfig,
-    SandboxConfig,
     check_clock,
     read_breaker,
     read_clock,
-    read_executor,
     read_faults,
-    read_fresh,
     read_game,
-    read_idle,
     read_limits,
     read_name,
     read_ponder,
-    read_remote,
-    read_sandbox,
 )
 from referee.wire.public_address import check_public
 

@@ -32,10 +32,10 @@ from referee.run.head import write_durably
 from referee.run.lock import started
 from referee.run.machines import ClusterState
 from referee.texts import one_line, plural
+from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig
 from referee.tournament.messages import BotSetup
 from referee.tournament.runner import Observer, cancel
-from referee.tournament.sections import SandboxConfig
 
 LOOK_S = 0.5
 """How often it looks for bots that came or went."""

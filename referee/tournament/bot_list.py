@@ -14,22 +14,20 @@ from typing import Any
 
 from referee.errors import ConfigError
 from referee.schedule.spec import Limits
-from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest, toml_value
-from referee.tournament.sections import (
+from referee.tournament.bot_sections import (
     BOT_KEYS,
     PROCESS_KEYS,
     SANDBOX_BOT_KEYS,
     BotConfig,
     RemoteConfig,
-    check_clock,
     check_grants,
     read_bot,
     read_bot_sandbox,
-    read_clock,
     read_copies,
     read_fresh,
-    read_resources,
 )
+from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest, toml_value
+from referee.tournament.sections import check_clock, read_clock, read_resources
 
 DEFAULT_KEYS = ("options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS)
 """What [bot_defaults] may say: all but what tells one bot from another."""

@@ -75,6 +75,17 @@ from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faul
 from referee.schedule.stopping import StopWhen
 from referee.texts import plural
 from referee.tournament.bot_list import LeftOut, read_bots
+from referee.tournament.bot_sections import (
+    BotConfig,
+    ExecutorConfig,
+    RemoteConfig,
+    SandboxConfig,
+    read_executor,
+    read_fresh,
+    read_idle,
+    read_remote,
+    read_sandbox,
+)
 from referee.tournament.processes import Processes
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import (
@@ -82,26 +93,17 @@ from referee.tournament.sections import (
     BREAKER_KEYS,
     FAULT_KEYS,
     LIMIT_KEYS,
-    BotConfig,
     BreakerConfig,
-    ExecutorConfig,
     GameConfig,
-    RemoteConfig,
-    SandboxConfig,
     read_adjudication,
     read_breaker,
-    read_executor,
     read_faults,
     read_format,
-    read_fresh,
     read_games,
-    read_idle,
     read_limits,
     read_name,
     read_ponder,
     read_rating_anchors,
-    read_remote,
-    read_sandbox,
     read_settings,
     read_stop_when,
 )

@@ -54,7 +54,7 @@ def confine_all(
 
     PlatformError if the file asks for strict and it does not work here. A run that has `begun` can go on under plain
     all the same with `accept_weaker`, as its file must stay what it is."""
-    from referee.tournament.sections import SandboxConfig
+    from referee.tournament.bot_sections import SandboxConfig
 
     common = tournament.config.sandbox
     sandboxes: dict[str, Sandbox] = {}

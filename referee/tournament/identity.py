@@ -9,8 +9,9 @@ from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, plays
 from referee.schedule.config import ScheduleConfig, schedule_config
 from referee.schedule.spec import Adjudication, SeatSpec
+from referee.tournament.bot_sections import RemoteConfig, SandboxConfig
 from referee.tournament.config import Tournament
-from referee.tournament.sections import GameConfig, RemoteConfig, SandboxConfig
+from referee.tournament.sections import GameConfig
 
 
 def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:

@@ -18,9 +18,9 @@ from referee.run.journal import BOT_DEFAULTS, JournalText
 from referee.run.participants import Participant, participants_of
 from referee.schedule.spec import Limits
 from referee.tournament.bot_list import read_defaults, with_defaults
+from referee.tournament.bot_sections import RemoteBot, RemoteConfig, SandboxConfig, check_grants, read_bot
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.reading import TomlFile
-from referee.tournament.sections import RemoteBot, RemoteConfig, SandboxConfig, check_grants, read_bot
 
 
 def load_joining(

@@ -15,8 +15,8 @@ from referee.schedule.spec import Limits
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 
 if TYPE_CHECKING:  # a worker reads no tournament file
+    from referee.tournament.bot_sections import RemoteBot
     from referee.tournament.config import BotConfig, Tournament
-    from referee.tournament.sections import RemoteBot
 
 LEAST_TOKEN = 16
 USUAL_KEEPALIVE_S = 20.0

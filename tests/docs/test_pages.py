@@ -17,7 +17,7 @@ from referee.games.registry import get_game
 from referee.schedule.formats.registry import OWN
 from referee.schedule.formats.scores import TIE_BREAKS
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
-from referee.tournament import config, sections
+from referee.tournament import bot_sections, config, sections
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -84,12 +84,12 @@ def rows(heading: str) -> dict[str, str]:
         ("### Top level", set(config._KEYS) - {"games", "options"}),
         ("### `[clock]`", set(CLOCK_KEYS)),
         ("### `[limits]`", set(sections.LIMIT_KEYS)),
-        ("### `[sandbox]`", set(sections.SANDBOX_KEYS)),
+        ("### `[sandbox]`", set(bot_sections.SANDBOX_KEYS)),
         ("### `[faults]`", set(sections.FAULT_KEYS)),
         ("### `[breaker]`", set(sections.BREAKER_KEYS)),
-        ("### `[executor]`", set(sections.EXECUTOR_KEYS)),
-        ("### `[remote]`", set(sections.REMOTE_KEYS)),
-        ("### `[[bots]]`", set(sections.BOT_KEYS)),
+        ("### `[executor]`", set(bot_sections.EXECUTOR_KEYS)),
+        ("### `[remote]`", set(bot_sections.REMOTE_KEYS)),
+        ("### `[[bots]]`", set(bot_sections.BOT_KEYS)),
         ("## bot.toml", set(json.loads((DOCS / "bot.schema.json").read_text())["properties"])),
     ],
 )

@@ -19,7 +19,7 @@ from referee.process.manifest import load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import content_of
 from referee.run.journal import CREATED, FORMAT, Journal, read_journal
-from referee.tournament.sections import RemoteConfig
+from referee.tournament.bot_sections import RemoteConfig
 from referee.wire import Listen
 from referee.wire.remote_bots import token_digest
 from tests.referee.ladder.handing_in import Sign, archive, bot_files, send

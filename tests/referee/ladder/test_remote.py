@@ -20,9 +20,9 @@ from referee.match.pool import Seen
 from referee.match.result import Fault, MatchResult
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
+from referee.tournament.bot_sections import RemoteConfig
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import Door, Meeting
-from referee.tournament.sections import RemoteConfig
 from referee.wire import Listen
 from referee.wire.remote_bots import token_digest
 from tests.referee.ladder.handing_in import RANDOM
