@@ -248,7 +248,8 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
         async def teardown(self, worker: Worker) -> None:
             pass
 
-        async def _play(self, order: Order, client: str) -> bytes:
+        async def _play(self, data: bytes, _key: str, client: str) -> bytes:
+            order = Order.from_bytes(data)
             await asyncio.sleep(MATCH_S)
             result = MatchResult(
                 order.spec.match_id, "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 40, MATCH_S, "ab"
