@@ -2,7 +2,7 @@
 """Sets everything up in `.venv` and runs one thing.
 
     python3 launch.py first     play tournaments/first.toml to a leaderboard (the default)
-    python3 launch.py test      run the tests; further words go to pytest
+    python3 launch.py test      run the tests but those marked slow; further words go to pytest, such as --slow
     python3 launch.py setup     only set up, with the tools for development
     python3 launch.py compile   make a wheel with compiled rules (experimental), in dist/
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -35,8 +36,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+# In these folders every test starts whole programs, builds bots in other languages, or attacks.
+SLOW_FOLDERS = ("end_to_end", "chaos", "bots/languages")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="also run the tests marked long (minutes)")
+    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    parser.addoption("--long", action="store_true", help="also run the tests marked slow and long (minutes each)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,11 +50,38 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("crosstown-long")
 
 
+def _runs_slow(config: pytest.Config) -> bool:
+    """Only a run of all tests leaves slow ones out: not one whose command line names files, a mark or words."""
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist, whose own command line names every file
+        return bool(config.workerinput["slow"])
+    named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.markexpr or config.option.keyword
+    return bool(named or config.getoption("--slow") or config.getoption("--long") or config.getoption("--last-failed"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["slow"] = _runs_slow(node.config)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return None if _runs_slow(config) else "slow tests are left out; --slow runs them, too"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--long"):
-        left_out = [item for item in items if "long" in item.keywords]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if "long" not in item.keywords]
+    tests = Path(__file__).parent
+    for item in items:
+        folder = item.path.relative_to(tests).parent.as_posix()
+        if folder.startswith(SLOW_FOLDERS) or "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+    marks = [
+        *([] if config.getoption("--long") else ["long"]),
+        *([] if _runs_slow(config) else ["slow"]),
+    ]
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in marks)]
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

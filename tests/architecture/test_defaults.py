@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from leaderboard.web.limits import WebLimits
 from referee.cli.web import web
 from referee.schedule.spec import Limits
@@ -56,6 +58,7 @@ def written_out(tree: ast.AST) -> Iterator[tuple[str, int]]:
                     yield key.value, key.lineno
 
 
+@pytest.mark.slow
 def test_no_second_place_says_what_a_limit_is_by_default() -> None:
     for module, path in modules():
         if module.split(".")[0] in ("referee", "leaderboard") and module != HOME and module not in OTHER_LIMITS:
@@ -63,6 +66,7 @@ def test_no_second_place_says_what_a_limit_is_by_default() -> None:
                 assert name not in LIMITS, f"{module}:{line} has a default of {name}, which belongs into {HOME}"
 
 
+@pytest.mark.slow
 def test_a_number_with_a_name_stands_in_one_module() -> None:
     found: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for module, path in modules():

@@ -399,6 +399,7 @@ def test_a_run_begins_without_what_it_needs_later_or_not_at_all(program: str, ne
     assert not set(needless) & set(ran.stdout.split())
 
 
+@pytest.mark.slow
 def test_no_imports_form_a_circle_not_even_for_types() -> None:
     """Imports inside of functions are left out: they happen when all modules are there."""
     paths = dict(modules())

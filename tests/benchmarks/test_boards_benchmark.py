@@ -6,6 +6,7 @@ from benchmarks.boards import measure
 from referee.games.registry import game_ids, get_game
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", game_ids())
 def test_a_row_tells_how_many_boards_were_drawn_and_how_large_they_are(name: str) -> None:
     cells = [cell.strip() for cell in measure(get_game(name), 1).strip("|").split("|")]

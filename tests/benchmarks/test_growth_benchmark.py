@@ -5,9 +5,12 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_prints_a_table_and_draws_curves_for_each_thing_that_grows(tmp_path: Path) -> None:
     picture = tmp_path / "growth.svg"
     command = [

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.many_accounts import ACCOMPLICES, BLOCKS, CHEATER, field_of, lift, play
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheater_approved", [False, True])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_thirty_accounts_that_throw_games_lift_one_bot_by_less_than_one_sigma(

@@ -57,6 +57,7 @@ def build(folder: Path) -> None:
     subprocess.run(load_manifest(folder).build, cwd=folder, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [game for game in game_ids() if game != "toy"])
 @pytest.mark.parametrize("name", ["bash", "perl", "c"])
 async def test_the_examples_play_every_game(hall: Any, first: Entry, tmp_path: Path, name: str, game: str) -> None:
@@ -78,6 +79,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [
@@ -106,6 +108,7 @@ async def test_a_resignation_is_one(hall: Any, first: Entry) -> None:
     assert result.reason is EndReason.RESIGNED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [

@@ -123,6 +123,7 @@ async def test_options_go_to_the_engine_and_pondering_is_off(hall: Any) -> None:
     assert "go_nodes" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("go", "reason", "sentence"),
     [
@@ -144,6 +145,7 @@ async def test_what_an_engine_does_wrong_is_its_fault(hall: Any, go: str, reason
     assert sentence in faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
@@ -238,6 +240,7 @@ async def test_a_go_engine_gets_the_board_and_every_move(hall: Any) -> None:
         assert command in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("genmove", "reason", "sentence"),
     [

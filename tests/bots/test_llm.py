@@ -290,6 +290,7 @@ def model(hall: Any, provider: Provider, **options: str) -> Any:
     return load_entry(folder, None, {"base_url": provider.address, "model": "small", **options})
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_match_with_a_provider_that_is_slow_broken_refusing_and_talkative_is_played_to_its_end(
     hall: Any, stub: Provider

@@ -27,6 +27,7 @@ def test_greedy_plays_whole_matches_at_every_number_of_players(play: Play, game:
     assert all(played.answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "players"), EVERY_COUNT)
 def test_search_plays_whole_matches_at_every_number_of_players(play: Play, game: str, players: int) -> None:
     played = play(game, ["search"] + ["random"] * (players - 1), SEEDS[0], iterations=2, depth=3)
@@ -34,6 +35,7 @@ def test_search_plays_whole_matches_at_every_number_of_players(play: Play, game:
     assert played.answers[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("bot", ["greedy", "search"])
 def test_the_same_seeds_give_the_same_match(play: Play, bot: str, game: str) -> None:

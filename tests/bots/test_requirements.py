@@ -135,6 +135,7 @@ async def notes(folder: Path, out: Path, sandbox: Sandbox) -> list[dict[str, str
     return [json.loads(line.note) for line in record.lines if isinstance(line, Answer)]
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 async def test_a_bot_plays_with_its_packages_and_the_sdk_in_the_sandbox(bot: Path, tmp_path: Path) -> None:
     built, fresh = build(bot, Yard("strict"))
@@ -147,6 +148,7 @@ async def test_a_bot_plays_with_its_packages_and_the_sdk_in_the_sandbox(bot: Pat
     assert built.toolchain.endswith("packages")
 
 
+@pytest.mark.slow
 def test_a_list_with_hashes_is_held_to_them_and_gets_the_sdk_as_well(bot: Path) -> None:
     wheels = sorted((bot / "wheels").glob("*.whl"))
     lines = [f"./wheels/{path.name} --hash=sha256:{sha256(path.read_bytes()).hexdigest()}\n" for path in wheels]
@@ -178,6 +180,7 @@ def test_the_environment_is_kept_by_content(bot: Path, wheels: Path, tmp_path: P
         load_entry(bot)
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 def test_what_a_bot_left_in_its_home_goes_into_no_environment(
     bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -264,6 +267,7 @@ def test_only_wheels_are_taken(bot: Path) -> None:
     assert "No matching distribution found for plain" in str(failed(bot))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "deed",
     [
@@ -281,6 +285,7 @@ def test_no_package_leads_the_environment_to_another_python(bot: Path, deed: str
         load_entry(bot)
 
 
+@pytest.mark.slow
 def test_a_source_is_taken_where_the_file_allows_it(generous: tuple[Path, str]) -> None:
     assert "plain-1.0" in generous[1].partition("Successfully installed")[2]
 
@@ -291,6 +296,7 @@ def test_the_sdk_of_the_referee_is_taken_and_no_other_of_that_name(generous: tup
     load_entry(generous[0])
 
 
+@pytest.mark.slow
 def test_where_our_own_environment_has_no_pip_the_bots_has(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_module, "find_spec", lambda name: None)
     (bot / "requirements.txt").write_text(f"{OFFLINE}tiny<2\n")

@@ -44,6 +44,7 @@ async def test_a_class_with_one_method_plays(hall: Any) -> None:
     assert record.complete
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "before"),
     [
@@ -189,6 +190,7 @@ async def test_options_of_the_manifest_reach_the_bot(hall: Any) -> None:
     assert (await play(hall, bot, bot))[0].reason is EndReason.NORMAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -41,6 +41,7 @@ STACKS = signal.SIGRTMAX - 1
 AN_AUTHOR_WHO_USES_SIGUSR1 = "import signal; signal.signal(signal.SIGUSR1, lambda *_: print('mine', flush=True))"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("its_own", ["", AN_AUTHOR_WHO_USES_SIGUSR1], ids=["the SDK's", "the author's"])
 def test_it_prints_its_stacks_when_asked_and_leaves_sigusr1_to_its_author(tmp_path: Path, its_own: str) -> None:
     patient = "from crosstown_bot import client\nclient.CONNECT_LIMIT_S = 600"  # it is to wait for the signals

@@ -150,6 +150,7 @@ async def test_a_host_that_is_not_in_the_certificate_is_explained(referee: Any, 
     assert "and the host in the address must be in it" in line
 
 
+@pytest.mark.slow
 async def test_a_thread_that_outlives_the_match_is_named(referee: Any, tmp_path: Path) -> None:
     program = PROGRAM.replace("run(First)", "import threading, time\nthreading.Thread(target=time.sleep, args=(4,), name='loader').start()\nrun(First)")  # fmt: skip # noqa: E501
     (tmp_path / "bot.py").write_text(program)

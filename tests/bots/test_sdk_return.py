@@ -158,6 +158,7 @@ async def test_it_comes_back_and_answers_the_same_once_more(serve: Any, tmp_path
     assert "Traceback" not in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
 async def test_a_freeze_ends_no_stream(serve: Any, tmp_path: Path, seconds: int) -> None:
     """As in tests/bots/languages: stopped and continued while the bot would ping every second."""

@@ -71,6 +71,7 @@ def make_bot(folder: Path, python: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("versions", [OLDEST, NEWEST], ids=["oldest", "newest"])
 async def test_a_bot_reads_every_message_with(versions: Versions, environment: Environment, hall: Any) -> None:

@@ -16,6 +16,7 @@ COLUMNS = 76
 """Of the 80 of a terminal, what is left for an example: it is copied from one line."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "command"), COMMANDS)
 def test_a_command_shows_an_example_of_itself_that_fits_on_a_line(words: Sequence[str], command: Any) -> None:
     examples = re.findall(r"^Example: (.*)$", command.help, re.MULTILINE)
@@ -45,6 +46,7 @@ def test_the_help_is_in_whole_sentences(words: Sequence[str], command: Any) -> N
     assert [text for text in texts if not text.endswith(".")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_line_of_a_text_can_be_typed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -52,6 +54,7 @@ def test_every_command_line_of_a_text_can_be_typed(path: Path) -> None:
     assert [wrong for line in spans(text) if (wrong := problem(line, whole=False))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_command_of_a_text_has_run_into_the_comment_of_another(path: Path) -> None:
     """As when lines of a code block are filled like a paragraph: of two commands a reader's shell runs the first."""

@@ -54,6 +54,7 @@ def test_every_block_of_python_is_run_by_some_test() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", BOTS)
 def test_a_bot_of_a_page_plays_a_match(page: str, tmp_path: Path) -> None:
     (bot,) = blocks(page)

@@ -35,12 +35,14 @@ def check_numbers(table: Table) -> None:
     assert {arrays.actions.factors_of(number)[0] for number in ids} == {action.KIND for action in legal}
 
 
+@pytest.mark.slow
 @each_table
 def test_every_legal_action_has_one_number_and_every_number_one_action(game: str, players: int, nodes: Nodes) -> None:
     for table in nodes(game, players, matches=4):
         check_numbers(table)
 
 
+@pytest.mark.slow
 @each_table
 def test_actions_have_numbers_under_any_options(
     game: str, players: int, nodes: Nodes, options_of: Callable[[str, int, int], dict[str, Any]]
@@ -76,6 +78,7 @@ def test_a_number_that_names_a_place_beyond_the_map_is_refused(nodes: Nodes) -> 
         arrays.action(table.seen(table.seat), last)
 
 
+@pytest.mark.slow
 @each_table
 def test_numbers_of_an_observation_are_within_their_ranges(game: str, players: int, nodes: Nodes) -> None:
     low = high = None

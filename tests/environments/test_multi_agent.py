@@ -36,6 +36,7 @@ def play(env: Any, seed: int, most: int = 100_000) -> Iterator[tuple[str, float]
         env.step(None if ended or cut else rng.choice(legal(seen)))
 
 
+@pytest.mark.slow
 @each_table
 def test_pettingzoo_accepts_the_environment(game: str, players: int) -> None:
     api_test(aec(game, players=players), num_cycles=300)

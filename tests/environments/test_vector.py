@@ -33,6 +33,7 @@ def test_rows_show_what_the_seats_see_and_may_do(game: str) -> None:
                 assert env.masks[row, env.samples[row]] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_matches_are_the_same_with_any_number_of_processes(game: str) -> None:
     with vector(game, 5, seed=7) as one, vector(game, 5, seed=7, processes=2) as two:

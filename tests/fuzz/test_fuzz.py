@@ -67,6 +67,7 @@ def test_good_input_is_read(found: dict[str, Target], name: str) -> None:
         found[name].run(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "where"), [(name, where) for name in NAMES for where in PLANTS[name]])
 def test_a_planted_bug_is_found(
     found: dict[str, Target], monkeypatch: pytest.MonkeyPatch, name: str, where: str
@@ -81,6 +82,7 @@ def test_a_planted_bug_is_found(
         fuzz(target, PLANTED_WITHIN, 7, target.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_few_inputs(found: dict[str, Target], name: str) -> None:
     fuzz(found[name], FEW, 1, found[name].run)

@@ -63,6 +63,7 @@ def test_rat_4_replaying_gives_identical_numbers_and_the_sum_of_ratings_stays(se
         assert sum(skill.mu - MU for skill in skills.values()) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_rat_5_results_weigh_alike_however_old_the_entry_is(make_row):
     """2,000 even matches, then 2,000 wins: the official table stands where 75 % of wins put it, neither stuck at the
     even start nor carried away by the end. The live table, whose sigma is small by then, shows the difference."""

@@ -29,6 +29,7 @@ def random_rows(make_row):
     return make
 
 
+@pytest.mark.slow
 def test_ten_thousand_straight_losses_stay_finite(make_row):
     skills = rate_live([make_row(place, {"loser": 2, "winner": 1}) for place in range(10_000)]).skills
     assert math.isfinite(skills["loser"].mu)

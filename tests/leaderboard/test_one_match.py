@@ -135,6 +135,7 @@ def test_the_moments_of_a_window_are_those_of_the_integral(low, high):
     assert found[1][0] == pytest.approx(variance, rel=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [10.0, 100.0, 231.0, 1e3, 1e6])
 @pytest.mark.parametrize("players", [2, 4, 8])
 @pytest.mark.parametrize("draw", [1e-5, 0.1, 0.99])

@@ -117,6 +117,7 @@ def test_a_run_with_hardly_a_match_has_a_page_too(some_matches, rows):
     assert "unrated" in page
 
 
+@pytest.mark.slow
 def test_of_very_many_matches_the_last_and_those_with_faults_are_listed(make_row):
     rows = [make_row(place, {"a": 1, "b": 2}) for place in range(MOST_MATCHES + 100)]
     rows[5] = replace(rows[5], seats=(replace(rows[5].seats[0], fault="crashed"), rows[5].seats[1]))

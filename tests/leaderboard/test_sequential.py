@@ -190,6 +190,7 @@ def test_the_llr_of_pairs_is_the_one_that_fastchess_has_for_a_published_example(
     assert llr(mirrored, 1 - high, 1 - low) == pytest.approx(-figure, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_the_sprt_decides_a_published_example_as_fastchess_does(mirrored):
     elo, pairs, figure = FASTCHESS[0]

@@ -15,6 +15,7 @@ from referee.record import Answer
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs" / "match.schema.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -53,6 +53,7 @@ def test_a_film_runs_by_itself_and_begins_again(old_record: Callable[..., Any]) 
     assert text.count("repeatCount") == len(times)
 
 
+@pytest.mark.slow
 def test_a_film_is_much_smaller_than_its_boards(old_record: Callable[..., Any]) -> None:
     record = old_record("king_of_new_york")
     assert len(film(record)) < sum(len(frame.board) for frame in frames_of(record)) / 3

@@ -31,6 +31,7 @@ def board_of(page: Any) -> str:
     return str(page.locator("#board svg").first.get_attribute("aria-label"))
 
 
+@pytest.mark.slow
 def test_it_steps_by_buttons_keys_and_slider_to_the_final_position(
     opened: Callable[..., Any], old_record: Callable[..., Any]
 ) -> None:
@@ -54,6 +55,7 @@ def test_it_steps_by_buttons_keys_and_slider_to_the_final_position(
     assert board_of(page) == by_slider
 
 
+@pytest.mark.slow
 def test_dragging_the_slider_through_all_steps_is_no_trouble(opened: Callable[..., Any]) -> None:
     page = opened("king_of_new_york")
     page.evaluate("""() => {
@@ -81,6 +83,7 @@ def test_it_plays_by_itself_and_pauses(opened: Callable[..., Any]) -> None:
     page.wait_for_url(re.compile("#step=[1-9]$"))
 
 
+@pytest.mark.slow
 def test_it_opens_at_the_step_and_view_of_its_address(opened: Callable[..., Any]) -> None:
     page = opened("toy", "#step=7&seat=1")
     assert page.locator("#where").text_content() == "step 7 of 30"
@@ -171,6 +174,7 @@ def test_a_match_that_is_not_over_has_no_views_of_seats_and_no_answers(
     assert not [line.action for line in answers if line.action in shown]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -207,6 +211,7 @@ def test_a_view_that_ends_before_the_match_says_so(
     assert "This view ends before." not in page.locator("#happened").text_content()
 
 
+@pytest.mark.slow
 def test_what_bots_write_stays_text(opened: Callable[..., Any], old_record: Callable[..., Any]) -> None:
     text = replay_page(old_record("hostile"))
     assert len(text) < 250_000
@@ -243,6 +248,7 @@ def test_without_scripts_it_has_the_final_board_and_the_result(
     assert page.locator("tbody tr").count() == 2
 
 
+@pytest.mark.slow
 def test_it_fits_a_phone_in_light_and_dark(opened: Callable[..., Any]) -> None:
     for name in ("king_of_new_york", "hostile"):
         page = opened(name, "#step=last", width=390)
@@ -285,6 +291,7 @@ def test_the_same_record_gives_the_same_page(old_record: Callable[..., Any]) -> 
     assert replay_page(old_record("toy")) == replay_page(old_record("toy"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "most"), [("king_of_new_york", 300_000), ("ticket_to_ride_new_york", 300_000), ("toy", 60_000)]
 )

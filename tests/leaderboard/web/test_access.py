@@ -156,6 +156,7 @@ def test_each_route_stands_in_the_table_once_and_each_row_has_a_route(app: Any, 
     assert found == set(listed)
 
 
+@pytest.mark.slow
 async def test_each_route_answers_each_role_method_and_media_type_as_the_table_says(
     app: Any, sessions: dict[str, str]
 ) -> None:

@@ -171,6 +171,7 @@ def loaded_after(words: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_neither_the_help_nor_the_pages_load_fastapi(tmp_path: Path) -> None:
     assert loaded_after("import leaderboard.web.v1.app") == "True True"
     assert loaded_after("from contextlib import suppress\nfrom referee.cli.main import make_app\n"

@@ -438,6 +438,7 @@ async def test_the_bots_of_others_cannot_be_changed_or_read(web: httpx.AsyncClie
     assert (await web.post(f"{base}/pause", json={"reason": "x"}, headers=ann)).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "action", ["approve", "block", "disable", "drain", "notice", "annul", "reset", "invite", "pause"]
 )
@@ -474,6 +475,7 @@ async def test_fields_that_nobody_asks_for_change_nothing(
     assert (account.scope, account.organiser) == ("manage", False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"owner": 3}', b'{"owner": {"a": 1}}', b"\xff" * 100,
                                   b'{"owner": "x", "password": ' + b"[" * 50_000],
                          ids=["empty", "open", "list", "null", "number", "object", "no text", "deep"])  # fmt: skip

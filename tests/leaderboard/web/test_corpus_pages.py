@@ -37,6 +37,7 @@ def web(web: httpx.AsyncClient, runs: Path) -> httpx.AsyncClient:
     return web
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("match", REASONS)
 async def test_a_record_has_a_page_with_all_its_moves_and_the_reason(web: httpx.AsyncClient, match: str) -> None:
     page = await web.get(f"/runs/old/matches/{match}?step=last")

@@ -33,6 +33,7 @@ async def test_under_a_name_that_is_not_ours_nothing_is_shown(runs: Path, start:
             assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "host",
     ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "192.0.2.7", "[::1]:8000", "games.example", "Games.Example:80"],

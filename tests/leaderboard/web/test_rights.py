@@ -100,6 +100,7 @@ def text_of(answer: httpx.Response) -> str:
     return answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["", "ann", "bob"])
 async def test_nothing_of_an_open_block_is_shown_to_anyone_but_organisers(
     ask: Ask, start: Callable[..., Any], open_blocks: set[Any], who: str
@@ -132,6 +133,7 @@ async def test_organisers_see_an_open_block(ask: Ask, start: Callable[..., Any],
     assert (await ask("ola", "/api/v1/runs/cup")).json()["live"] == ["m2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("who", "seen"), [("", ()), ("ann", SECRETS[2:]), ("bob", SECRETS[1:]), ("cyd", ()), ("ola", SECRETS[1:])]
 )

@@ -33,6 +33,7 @@ def page(chromium: Any) -> Any:
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "heading", "said"),
     [

@@ -44,6 +44,7 @@ async def test_a_match_of_confined_bots_is_shown_while_it_is_played_and_while_it
         assert (await web.get("/")).text.count("/runs/cup/matches/m2?step=last") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", OPEN)
 async def test_a_match_of_a_bot_that_could_read_the_page_is_not_shown_until_its_block_is_complete(
     runs: Path, start: Callable[..., Any], open_blocks: set[Any], sandbox: str

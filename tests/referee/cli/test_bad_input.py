@@ -61,6 +61,7 @@ def program(choose: str = "return 0", before: str = "", attribute: str = "pass")
     return PYTHON.format(choose=choose, before=before, attribute=attribute)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bot", "sentences"),
     [
@@ -107,6 +108,7 @@ def test_a_bot_of_the_python_kit(match: Match, bot: str, sentences: list[str]) -
     assert [sentence for sentence in sentences if sentence not in printed] == [], printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "options", "sentences"),
     [

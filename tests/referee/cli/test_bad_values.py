@@ -279,6 +279,7 @@ def names(request: Any, command: str) -> dict[str, str]:
     return {"match": sorted(matches.glob("*.gz"))[0].name.partition(".")[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "bridge"])
 def test_every_option_refuses_bad_values_in_one_sentence_that_has_the_value(command, names, run_folder, crosstown):
     before, wrong = tree(run_folder), []

@@ -74,6 +74,7 @@ def test_what_cannot_be_begun_is_refused_with_a_next_step(
     assert not list((tmp_path / "taken").iterdir())
 
 
+@pytest.mark.slow
 def test_a_bot_of_a_kit_is_built_listed_and_checked(say: Say) -> None:
     say("bots", "new", "--lang", "c", "my bot")
     code, out, _ = say("bots", "list", ".")
@@ -107,6 +108,7 @@ def test_a_failed_build_shows_the_end_of_its_log_and_where_it_is(say: Say, tmp_p
     assert json.loads(out)["builds"][0]["built"] is False
 
 
+@pytest.mark.slow
 def test_a_check_says_what_to_mend_first_and_what_the_bot_printed(say: Say, tmp_path: Path) -> None:
     say("bots", "new", "--lang", "python", "mine")
     program = tmp_path / "mine" / "bot.py"

@@ -112,6 +112,7 @@ def spoilt(data: bytes, dice: Random) -> bytes:
             return data[at:] + data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_that_are_known_are_passed_over_with_the_same_end(make_run, take_up, seed):
     """Where records are missing or another one, matches were decided about or bots have left, in any mixture."""

@@ -32,6 +32,7 @@ sys.exit(run_command(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -141,6 +142,7 @@ def test_a_dry_run_says_where_matches_are_played_and_bots_are_built(section, wor
     assert ("cluster" in printed.out) == bool(words)
 
 
+@pytest.mark.slow
 def test_the_section_of_the_file_says_where_to_play(crosstown, write_tournament):
     file = write_tournament()
     file.write_text(f'{file.read_text()}\n[executor]\nkind = "dask"\nscheduler = "tcp://127.0.0.1:1"\n')

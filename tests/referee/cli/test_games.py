@@ -204,6 +204,7 @@ def test_check_of_data_that_is_not_there_is_one_line(games: Games, tmp_path: Pat
     assert "No such file" in result.stderr
 
 
+@pytest.mark.slow
 def test_check_records_matches_and_replays_them(games: Games, tmp_path: Path) -> None:
     path = str(tmp_path / "toy.jsonl")
     games("check", "toy", "--matches", "1", "--golden", path, "--write-golden")

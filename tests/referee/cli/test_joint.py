@@ -107,6 +107,7 @@ def test_a_run_counts_once(make_run, tmp_path):
         join([one, Run(one.folder)])
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_run_is_refused(played, tmp_path):
     shutil.copytree(played.path, tmp_path / "runs" / "again")
     with pytest.raises(UsageError, match="one is a copy of the other"):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 SKIP = 'on_bad_entry = "skip"\n[[bots]]\npath = "bots/none"\n'
 
 
@@ -15,6 +17,7 @@ def test_a_dry_run_names_the_entries_that_are_left_out(crosstown, write_tourname
     assert [one["entry"] for one in found["left_out"]] == ["bots/none"]
 
 
+@pytest.mark.slow
 def test_a_build_that_fails_leaves_the_bot_out(crosstown, write_tournament, tmp_path):
     write_tournament(more=SKIP + '[[bots]]\npath = "bots/made"\n')
     made = tmp_path / "bots" / "made"

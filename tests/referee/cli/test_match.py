@@ -64,6 +64,7 @@ def test_the_outcome_comes_as_json(say: Say) -> None:
     assert sorted(seat["rank"] for seat in outcome["seats"]) in ([1, 2], [1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", SHIPPED)
 def test_a_person_plays_a_whole_match_by_typing_numbers(say: Say, tmp_path: Path, game: str) -> None:
     done = say(game, "--seat", "human", "--seat", RANDOM, "--seed", "01", typed="what?\n99999\n" + "0\n" * 2000)
@@ -175,6 +176,7 @@ def test_a_person_sits_outside_of_the_sandbox_of_the_bots(say: Say, tmp_path: Pa
     assert [seat.sandbox for seat in read_record(only_record(tmp_path)).header.seats] == ["plain", "strict"]
 
 
+@pytest.mark.slow
 def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "print('\\x1b[31mhm', file=sys.stderr); raise ValueError('no plan for this')")
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
@@ -187,6 +189,7 @@ def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Pat
     assert "ValueError: no plan for this" in told["seats"][1]["fault"]["stderr"]
 
 
+@pytest.mark.slow
 def test_a_bot_whose_end_fails_has_no_fault_but_its_author_reads_why(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "return 0\n    def end(self, result): raise ValueError('no file for my log')")
     done = say("shibuya", "--seat", bot, "--seat", RANDOM)
@@ -197,6 +200,7 @@ def test_a_bot_whose_end_fails_has_no_fault_but_its_author_reads_why(say: Say, t
     assert "random (seat 1) ended" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 def test_the_author_of_a_bot_that_crashed_in_the_sandbox_reads_what_grants_more(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "print('here'); Path('/no/such/weights').read_text()")
@@ -239,6 +243,7 @@ def test_a_program_that_ends_without_run_is_asked_for_it(say: Say, tmp_path: Pat
     assert "exit code 0; does the program call run(...) with your bot?" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:
     slow = write_bot(tmp_path / "mine", "return 0")
     (tmp_path / "mine" / "bot.py").write_text("import time; time.sleep(60)\n")
@@ -259,6 +264,7 @@ def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path)
     assert f"see the log: {tmp_path / 'cache'}" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_the_bots_printed_is_shown_on_request(say: Say, tmp_path: Path) -> None:
     choose = "print('thought of', turn.kind) if turn.number == 1 else 0; print('hm', file=sys.stderr); return 0"
     bot = write_bot(tmp_path / "mine", choose)
@@ -280,6 +286,7 @@ def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path:
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -34,6 +34,7 @@ def packed(played, crosstown):
     return played
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", READING, ids=" ".join)
 def test_a_command_says_the_same_of_packed_records(played, crosstown, words):
     match_id, path = next(iter(played.records.paths().items()))
@@ -61,6 +62,7 @@ def test_a_packed_run_goes_on_without_a_match_played_twice(packed, crosstown):
     assert list(packed.void.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_packed_match_can_be_annulled_and_played_again(packed, crosstown):
     match_id = next(iter(packed.records.paths()))
     assert crosstown("annul", "cup", match_id, "--replay").code == 0
@@ -129,6 +131,7 @@ def test_a_run_that_is_played_is_not_packed(played, crosstown):
     assert archives_in(played.matches) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [*READING, ("run", "cup.toml"), ("report", "cup"), ("pack", "cup")], ids=" ".join)
 def test_a_damaged_archive_is_named_by_every_command(packed, crosstown, words):
     match_id = next(iter(packed.records.paths()))

@@ -130,6 +130,7 @@ def test_what_cannot_be_played_is_refused_in_a_sentence(host: Host, setup: Setup
         host.start(setup)
 
 
+@pytest.mark.slow
 def test_who_answers_too_late_is_refused_and_told_while_the_others_play_on(tmp_path: Path) -> None:
     with Host(tmp_path / "runs", [BOTS], move_limit_s=2) as host:
         (bot,) = (found for found in host.opponents("toy") if found.name == "random")

@@ -111,6 +111,7 @@ def values(crosstown, *words):
     return json.loads(printed.out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["round-robin", "gauntlet", "league", "swiss", "knockout"])
 @pytest.mark.parametrize("renamed", [False, True])
 def test_a_dry_run_of_a_run_that_has_begun_shows_what_is_left_of_it(make_run, crosstown, tmp_path, style, renamed):

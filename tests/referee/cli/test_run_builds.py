@@ -30,6 +30,7 @@ def tournament(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_bot_that_is_not_built_is_built_first(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["run", str(tournament), "--workers", "1"]) == 0
     out, err = capsys.readouterr()
@@ -56,6 +57,7 @@ def in_place(folder: Path) -> None:
     (folder / "build" / "bot").chmod(0o755)
 
 
+@pytest.mark.slow
 def test_what_was_built_in_place_plays_no_match(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
     in_place(tournament.parent / "c")
     assert run_command(["run", str(tournament), "--workers", "1"]) == 0
@@ -63,6 +65,7 @@ def test_what_was_built_in_place_plays_no_match(tournament: Path, capsys: pytest
     assert run_command(["match", "shibuya", "--seat", "c", "--seat", "c", "--out", "single"]) == 0
 
 
+@pytest.mark.slow
 def test_records_say_what_was_built_and_by_what(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = tournament.parent / "c" / "bot.toml"
     manifest.write_text(manifest.read_text().replace("build =", 'toolchain = ["cc", "--version"]\nbuild ='))
@@ -102,6 +105,7 @@ def test_where_strict_does_not_work_the_run_is_not_led_to_a_build_without_it(
     assert "[sandbox]" in refused.value.next_step
 
 
+@pytest.mark.slow
 def test_a_strict_run_whose_build_was_lost_goes_on_without_the_sandbox_where_that_is_accepted(
     tournament: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def unfinish(folder: RunFolder) -> str:
     return folder.secrets.read_text().strip()
 
 
+@pytest.mark.slow
 def test_a_match_of_a_secret_has_the_same_luck_again_and_says_who_knows_it(crosstown, secret, tmp_path):
     seeds = []
     for words in ((), (), ("--seed", "07")):
@@ -59,6 +60,7 @@ def test_an_empty_seed_and_a_secret_without_people_to_play_are_refused(crosstown
     assert "--secret is for matches that people play here" in crosstown("web", "--secret", str(secret)).err
 
 
+@pytest.mark.slow
 def test_nothing_that_a_command_prints_or_writes_has_a_secret_that_is_not_revealed(played, crosstown, tmp_path):
     hidden = unfinish(played)
     match = next(played.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
@@ -98,6 +100,7 @@ def test_verify_says_whether_all_seeds_follow_from_the_secret(played, crosstown)
     assert "until then no seed can be checked" in crosstown("matches", "verify", "cup").out
 
 
+@pytest.mark.slow
 def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
     """An organiser who plays a match on a seed that he likes: the record is sound, and the secret gives it away."""
     record = next(played.matches.glob("m000000*"))
@@ -113,6 +116,7 @@ def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
     assert str(other) not in printed.out
 
 
+@pytest.mark.slow
 def test_verify_names_a_secret_that_was_exchanged(played, crosstown):
     unfinish(played)
     with Journal(played.journal, read_journal(played.journal)) as journal:
@@ -137,6 +141,7 @@ def test_the_file_of_secrets_is_written_whole_or_not_at_all(tmp_path, monkeypatc
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_verify_names_records_whose_names_were_swapped(played, crosstown):
     one, other = sorted(played.matches.glob("*.gz"))
     kept = one.read_bytes()

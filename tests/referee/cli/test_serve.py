@@ -87,6 +87,7 @@ def runner_pid(data: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
     (tmp_path / "LADDER.toml").write_text(LADDER)
     process, address = serve("LADDER.toml")
@@ -105,6 +106,7 @@ def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
     assert Run(run).journal.last_state == "stopped"
 
 
+@pytest.mark.slow
 def test_the_process_that_plays_is_started_again_when_it_is_killed(serve, tmp_path):
     (tmp_path / "LADDER.toml").write_text(LADDER)
     process, _ = serve("LADDER.toml")
@@ -119,6 +121,7 @@ def test_the_process_that_plays_is_started_again_when_it_is_killed(serve, tmp_pa
     until(lambda: not is_alive(second), 10)
 
 
+@pytest.mark.slow
 def test_the_process_that_plays_ends_when_the_server_is_killed(serve, tmp_path):
     (tmp_path / "LADDER.toml").write_text(LADDER)
     process, _ = serve("LADDER.toml")
@@ -127,6 +130,7 @@ def test_the_process_that_plays_ends_when_the_server_is_killed(serve, tmp_path):
     until(lambda: not is_alive(pid), 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -168,6 +172,7 @@ def test_organisers_are_shown_what_the_process_that_plays_does(tmp_path):
     assert state_of(tmp_path)[2] != ""
 
 
+@pytest.mark.slow
 def test_it_is_watched_over_https_and_logs_json_and_says_how_it_ends(serve, tmp_path):
     certificate, key = own_certificate(tmp_path, "127.0.0.1")
     table = f'[server]\nlog = "json"\ndrain_s = 4\ncertificate = "{certificate}"\nkey = "{key}"\n'

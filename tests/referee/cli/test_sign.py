@@ -45,6 +45,7 @@ def chained(bodies):
     return "".join(made)
 
 
+@pytest.mark.slow
 def test_a_forged_record_is_named_by_verify_and_left_out_by_rebuild(played, crosstown):
     honest, forged = records(played)
     assert crosstown("matches", "verify", "cup").code == 0
@@ -63,6 +64,7 @@ def test_a_forged_record_is_named_by_verify_and_left_out_by_rebuild(played, cros
     assert json.loads(crosstown("standings", "cup", "--json").out)["played"] == 1
 
 
+@pytest.mark.slow
 def test_a_deleted_record_is_named_also_while_the_run_is_not_finished(played, crosstown):
     text = read_journal(played.journal)
     with Journal(played.journal, text) as journal:
@@ -77,6 +79,7 @@ def test_a_deleted_record_is_named_also_while_the_run_is_not_finished(played, cr
     assert (printed.code, json.loads(printed.out)["wrong"]) == (1, [sentence])
 
 
+@pytest.mark.slow
 def test_a_deleted_record_of_a_finished_run_is_named_once(played, crosstown):
     gone = records(played)[0]
     gone.unlink()
@@ -85,6 +88,7 @@ def test_a_deleted_record_of_a_finished_run_is_named_once(played, crosstown):
     assert printed.out.count(gone.name.removesuffix(".jsonl.gz")) == 1
 
 
+@pytest.mark.slow
 def test_a_cut_journal_is_named_and_a_missing_head_is_told(played, crosstown):
     whole = played.journal.read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -99,6 +103,7 @@ def test_a_cut_journal_is_named_and_a_missing_head_is_told(played, crosstown):
     assert "there is no runs/cup/tournament.head: lines that were cut off" in printed.out
 
 
+@pytest.mark.slow
 def test_a_run_of_an_older_version_is_verified_and_called_not_anchored(played, crosstown):
     lines = [line for line in played.journal.read_text().splitlines() if not line.startswith('["counted"')]
     played.journal.write_text(chained(open_line(line)[0] for line in lines))
@@ -113,6 +118,7 @@ def test_a_run_of_an_older_version_is_verified_and_called_not_anchored(played, c
     assert len(anchors_of(read_journal(played.journal).events).digests) == 2
 
 
+@pytest.mark.slow
 def test_a_signed_run_proves_that_nothing_changed_and_says_what_it_does_not_prove(played, crosstown):
     assert "it is not signed" in crosstown("matches", "verify", "cup").out
     printed = crosstown("sign", "cup")
@@ -138,6 +144,7 @@ def test_a_signed_run_proves_that_nothing_changed_and_says_what_it_does_not_prov
     assert json.loads(crosstown("sign", "cup", "--json").out)["public_key"] == key, "one key for all runs"
 
 
+@pytest.mark.slow
 def test_a_run_made_anew_after_it_was_signed_is_found_out(played, crosstown):
     """Record, journal and head forged together, every chain made anew: all of it is right, but for the signature."""
     assert crosstown("sign", "cup").code == 0
@@ -155,6 +162,7 @@ def test_a_run_made_anew_after_it_was_signed_is_found_out(played, crosstown):
     assert "this is not the record that counted" not in printed.out
 
 
+@pytest.mark.slow
 def test_a_decision_after_the_signature_is_named(played, crosstown):
     assert crosstown("sign", "cup").code == 0
     match_id = records(played)[0].name.removesuffix(".jsonl.gz")
@@ -167,6 +175,7 @@ def test_a_decision_after_the_signature_is_named(played, crosstown):
     assert crosstown("matches", "verify", "cup").code == 0
 
 
+@pytest.mark.slow
 def test_a_signature_that_was_changed_does_not_hold(played, crosstown):
     assert crosstown("sign", "cup").code == 0
     values = json.loads(played.signature.read_text())
@@ -181,6 +190,7 @@ def test_a_signature_that_was_changed_does_not_hold(played, crosstown):
     assert (printed.code, "it is not signed" in printed.out) == (1, True)
 
 
+@pytest.mark.slow
 def test_what_does_not_match_its_journal_is_not_signed(played, crosstown):
     forge(records(played)[0])
     printed = crosstown("sign", "cup")
@@ -191,6 +201,7 @@ def test_what_does_not_match_its_journal_is_not_signed(played, crosstown):
     assert not played.signature.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "mode", "said"), [("", 0o600, "is not a key in PEM form"), (None, 0o644, "others")]
 )

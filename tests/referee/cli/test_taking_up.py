@@ -16,6 +16,7 @@ def judged(monkeypatch):
     return read
 
 
+@pytest.mark.slow
 def test_records_that_are_known_are_not_read_again_in_files_or_packed(played, crosstown, judged):
     names = sorted(path.name for path in played.matches.glob("*.gz"))
     assert crosstown("run", "cup.toml").code == 0

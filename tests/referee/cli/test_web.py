@@ -27,6 +27,7 @@ from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import ScheduleProgress
 
 
+@pytest.mark.slow
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[..., Any], tmp_path: Path) -> None:
     make_run()
     words = [sys.executable, "-m", "referee.cli.main", "web", "--port", "0"]

@@ -43,6 +43,7 @@ async def check(
     return await check_bot(entry, [get_game(game)], context=PLAIN, startup_s=startup_s, fail_fast=fail_fast)
 
 
+@pytest.mark.slow
 async def test_a_sound_bot_passes_every_drill(tmp_path: Path) -> None:
     rows = []
     report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], context=PLAIN, on_row=rows.append)
@@ -72,6 +73,7 @@ def answering(choose: str, before: str = "") -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "drill", "sentence"),
     [
@@ -126,6 +128,7 @@ else:
 """
 
 
+@pytest.mark.slow
 async def test_a_line_too_many_of_a_program_behind_the_bridge_is_found(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, BEHIND_THE_BRIDGE))
     report = await check_bot(entry, [get_game("toy")], context=PLAIN, startup_s=20.0, fail_fast=False)
@@ -134,6 +137,7 @@ async def test_a_line_too_many_of_a_program_behind_the_bridge_is_found(tmp_path:
     assert "came before the question" in row.detail
 
 
+@pytest.mark.slow
 async def test_a_bot_that_outlives_its_referee_fails_that_drill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +187,7 @@ def raw(before: str = "", on_message: str = "", *, wait: bool = True) -> str:
     return program.replace("WAIT", str(wait))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "drill", "sentence"),
     [
@@ -214,6 +219,7 @@ async def test_misconduct_on_the_wire_is_named(
     assert sentence in first.detail
 
 
+@pytest.mark.slow
 async def test_luck_of_its_own_and_slow_answers_are_worth_a_note_and_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,17 +241,20 @@ async def test_games_that_hello_and_manifest_tell_differently_are_worth_a_note(t
     assert "Hello.games is ['shibuya']" in report.rows[0].detail
 
 
+@pytest.mark.slow
 async def test_what_the_bot_printed_in_the_first_failure_is_kept(tmp_path: Path) -> None:
     report = await check(tmp_path, answering("print('here', file=sys.stderr); return 99999999"))
     assert "here" in report.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 async def test_a_sound_bot_passes_every_drill_in_the_strict_sandbox(tmp_path: Path) -> None:
     report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], context=STRICT)
     assert report.passed, report
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 @pytest.mark.parametrize(
     ("choose", "sentence"),

@@ -59,6 +59,7 @@ async def test_a_bot_is_asked_every_kind_of_decision_in_matches_of_their_own(tmp
     assert found.detail.startswith("17 of 17 kinds asked: before_roll, buy, ")
 
 
+@pytest.mark.slow
 async def test_a_bot_that_stumbles_over_a_rare_decision_only_is_found_out(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, "0 if turn.kind != 'hail' else 1 // 0"))
     report = await check_bot(entry, [get_game("king_of_new_york")], context=LaunchContext(), fail_fast=True)

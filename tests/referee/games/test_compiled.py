@@ -58,6 +58,7 @@ def run(command: list[str], compiled: Path | None, cwd: Path = ROOT) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_compiled_rules_of_shibuya_play_as_plain_ones(tmp_path: Path) -> None:
     """Wrong values are among what is compared. One game, because a minute is too long for every run of the tests."""
     copy_with_compiled(tmp_path, SHIBUYA, opt_level="0")

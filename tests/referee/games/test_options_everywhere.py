@@ -47,6 +47,7 @@ def tournament(folder: Path, game: str, option: str, value: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "option"), OPTIONS)
 def test_an_option_is_set_in_a_tournament_file_and_is_part_of_the_state(
     tmp_path: Path, game: str, option: Option

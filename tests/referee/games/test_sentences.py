@@ -56,6 +56,7 @@ def matches(game: Game) -> Iterator[tuple[Any, list[Event]]]:
                 yield state, events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_no_sentence_and_no_board_holds_an_id_or_the_number_of_a_named_seat(name: str) -> None:
     game = get_game(name)

@@ -157,6 +157,7 @@ def test_what_git_has_fetched_is_handed_in_without_its_own_files(
     assert version(one).bot == "cleo-bot"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "why"),
     [

@@ -139,6 +139,7 @@ def test_a_run_that_is_taken_up_reads_its_blocks_and_decides_none_again(make_lad
     assert len(world.run().records.paths()) == 2 * len(after), "each match of each block has one record"
 
 
+@pytest.mark.slow
 def test_the_rest_of_a_block_is_played_with_the_id_of_a_match_that_was_played_before_a_restart(make_ladder, bot):
     world = make_ladder(CERTAIN, slots=1)
     world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
@@ -232,6 +233,7 @@ def test_divisions_get_as_much_of_the_tables_as_each_other(make_ladder, bot):
     assert min(used) > 0.7 * max(used), used
 
 
+@pytest.mark.slow
 def test_a_division_that_idled_does_not_make_up_for_it(make_ladder, bot):
     two = '[[divisions]]\ngame = "toy"\nname = "a"\n[[divisions]]\ngame = "toy"\nname = "b"\nplayers = 4\n'
     world = make_ladder("idle_below = 0.0", divisions=two)

@@ -86,6 +86,7 @@ def playing(store: LadderStore, division: str = "first") -> list[int]:
 # With real bots
 
 
+@pytest.mark.slow
 async def test_a_bot_that_plays_by_the_rules_becomes_active_in_each_division(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore
 ) -> None:
@@ -114,6 +115,7 @@ run(Mine)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "step", "reason", "logged"),
     [
@@ -171,6 +173,7 @@ async def test_a_program_that_lies_outside_of_the_bots_folder_is_not_started(
     assert "by its name alone" in version.next_step
 
 
+@pytest.mark.slow
 async def test_a_program_of_the_system_may_be_named_by_its_path(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore
 ) -> None:
@@ -192,6 +195,7 @@ async def test_a_build_without_end_is_ended_at_its_limit(
     assert version.steps[2].limit_s == 2.0 + module.BUILD_MARGIN_S
 
 
+@pytest.mark.slow
 async def test_a_build_that_fills_the_disk_is_ended(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

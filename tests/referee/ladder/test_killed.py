@@ -33,6 +33,7 @@ def run(folder: Path, point: str) -> int:
     return done.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_after_a_kill_there_is_one_of_everything(tmp_path: Path, point: str) -> None:
     (tmp_path / "ladder.toml").write_text('[[divisions]]\ngame = "toy"\n[matchmaking]\nidle_below = 0.0\n')

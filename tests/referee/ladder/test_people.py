@@ -134,6 +134,7 @@ def test_without_invitation_and_identity_an_account_needs_a_password(people: Lad
     assert "no password" in refused(Refusal.UNUSABLE, lambda: people.join("ann", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

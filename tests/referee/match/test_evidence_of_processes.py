@@ -97,6 +97,7 @@ class Stage:
         return await self.table.play(spec, self.records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ponder", [True, False], ids=["runs off turn", "stopped off turn"])
 @pytest.mark.parametrize(("spins", "state"), [(False, "S"), (True, "R")], ids=["sleeps", "computes"])
 async def test_a_time_out_shows_where_a_python_bot_was_and_whether_it_ran(
@@ -135,6 +136,7 @@ async def test_evidence_has_what_was_printed_in_this_match_only(tmp_path: Path) 
     assert fault.evidence["earlier_output_bytes"] == len("match 1 begins\nmatch 1 ended\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ponder", [True, False], ids=["may ponder", "may not"])
 async def test_what_a_bot_computes_between_matches_is_recorded_and_stopped_with_ponder_false(
     tmp_path: Path, ponder: bool

@@ -143,6 +143,7 @@ async def test_a_bot_with_fresh_processes_has_a_new_one_for_each_match(
             assert await gone(pid)
 
 
+@pytest.mark.slow
 async def test_there_is_never_more_than_one_process_of_a_bot_with_one_copy(
     random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path
 ) -> None:
@@ -254,6 +255,7 @@ async def test_swapped_seats_meet_the_same_luck(random_bot: Entry, spec: Specs, 
     assert len(deals[0]) == 6
 
 
+@pytest.mark.slow
 async def test_matches_side_by_side_do_not_mix(random_bot: Entry, spec: Specs, tmp_path: Path) -> None:
     async with Table({random_bot.id: random_bot}) as table:
         results = await asyncio.gather(
@@ -351,6 +353,7 @@ async def soak(entry: Entry, spec: Specs, folder: Path, matches: int) -> None:
     assert children() == []
 
 
+@pytest.mark.slow
 async def test_sixty_matches_in_a_row_leave_nothing_behind(random_bot: Entry, spec: Specs, tmp_path: Path) -> None:
     await soak(random_bot, spec, tmp_path, 60)
 
@@ -360,6 +363,7 @@ async def test_a_thousand_matches_in_a_row_leave_nothing_behind(random_bot: Entr
     await soak(random_bot, spec, tmp_path, 1000)
 
 
+@pytest.mark.slow
 async def test_a_bot_that_said_hello_while_the_referee_stood_still_has_come(
     random_bot: Entry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,6 +382,7 @@ async def test_a_bot_that_said_hello_while_the_referee_stood_still_has_come(
         table._pool.release(bot, reusable=False)
 
 
+@pytest.mark.slow
 async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     """CON-2: a start-up has its whole limit from its own start on, and no more of them go on at once than there are
     cores."""

@@ -19,6 +19,7 @@ from referee.wire import encode
 ROGUE = Path(__file__).resolve().parents[3] / "tests" / "mock_bots" / "grpc_rogue"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("profile", "reason"),
     [

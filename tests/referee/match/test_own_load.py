@@ -78,6 +78,7 @@ def evidence(result: MatchResult) -> Any:
     return fault.evidence
 
 
+@pytest.mark.slow
 async def test_a_bot_that_has_used_up_its_share_of_a_processor_is_late_and_not_suspect(tmp_path: Path) -> None:
     """With less than a tenth of a processor it needs ten limits to compute for one. Without control groups the limit
     does not hold, and it is late all the same."""
@@ -88,6 +89,7 @@ async def test_a_bot_that_has_used_up_its_share_of_a_processor_is_late_and_not_s
         assert found["bot_throttled_us"] > 0
 
 
+@pytest.mark.slow
 async def test_helpers_that_come_and_go_buy_no_time_where_no_control_group_counts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -437,6 +437,7 @@ class Network:
         self._up.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vanish", [True, False], ids=["packets vanish", "the bot only thinks"])
 async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_move_is_over(
     tmp_path: Path, vanish: bool

@@ -165,6 +165,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "reason", "said", "seat"), [(*fault, number % 2) for number, fault in enumerate(FAULTS)]
 )
@@ -215,6 +216,7 @@ async def test_a_time_out_keeps_times_and_raw_messages_keep_their_bytes(hall: Ha
     assert evidence(record, 0)["message"] == "/////w=="
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "kinds"),
     [
@@ -256,6 +258,7 @@ async def test_a_late_answer_never_reaches_the_next_match(hall: Hall) -> None:
     assert isinstance(record.lines[0], Dropped)  # before its Ready
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "said", "printed"),
     [

@@ -130,6 +130,7 @@ def test_a_build_that_leaves_sparse_files_without_end_fails(bot: Make) -> None:
 DEEP = "import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["copy", "home"])
 def test_folders_that_a_build_leaves_deeper_than_any_path_fail_it_or_go(bot: Make, cache: Path, where: str) -> None:
     """They ended the run with a RecursionError, and stayed on the disk."""
@@ -430,6 +431,7 @@ def test_a_build_may_not_fill_the_disk(bot: Make) -> None:
         strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
 
 
+@pytest.mark.slow
 def test_empty_files_without_end_do_not_use_up_those_of_the_disk(bot: Make, tmp_path: Path) -> None:
     if not os.statvfs(tmp_path).f_files:
         pytest.skip("this file system has no number of files that could be used up")

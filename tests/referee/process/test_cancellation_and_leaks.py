@@ -48,6 +48,7 @@ async def start_and_cancel(entry: Entry, mark: Any, after_s: float) -> None:
         assert task.cancelled()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after_s", [0, 0.001, 0.004, 0.008, 0.012, 0.02])
 async def test_a_cancelled_start_leaves_nothing(
     sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, after_s: float
@@ -161,6 +162,7 @@ async def cycles(entry: Entry, mark: Any, count: int, at_once: int) -> None:
     await asyncio.gather(*(worker(count // at_once) for _ in range(at_once)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_files_and_processes_stay_flat_over_many_bots(
     sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, count: int

@@ -54,6 +54,7 @@ async def test_lingering_ends(start: Start, mark: Any) -> None:
     assert mark.alive() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sessions", [False, True])
 async def test_one_that_forks_and_exits_for_ever_is_caught(
     start: Start, until: Until, mark: Any, sessions: bool

@@ -136,6 +136,7 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(text: str, place
     assert error.value.next_step
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_is_a_manifest_or_a_sentence(text: str) -> None:
     with pytest.raises(ManifestError, match=r"^bots/rush/bot\.toml:"):

@@ -44,6 +44,7 @@ def test_a_list_that_is_too_long_is_refused_before_it_is_read(bot: Path) -> None
         read_requirements(bot, load_manifest(bot))
 
 
+@pytest.mark.slow
 def test_lists_that_together_are_too_long_are_refused_before_they_are_read(bot: Path) -> None:
     (bot / "requirements.txt").write_text("\n".join(f"-r r{number}.txt" for number in range(20)))
     for number in range(20):

@@ -82,6 +82,7 @@ def hang_up(one: Referee) -> None:
     os.killpg(one.process.pid, signal.SIGHUP)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("death", [kill_9, ctrl_c, terminate, hang_up])
 async def test_no_descendant_outlives_the_referee(
     referee: Any, mark: Any, until: Any, death: Callable[[Referee], None]

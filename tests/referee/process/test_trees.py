@@ -32,17 +32,20 @@ def deep(tmp_path: Path) -> Iterator[Path]:
         remove_tree(folder)  # pytest, which removes old folders in a later run, cannot
 
 
+@pytest.mark.slow
 def test_a_tree_deeper_than_any_path_is_removed(deep: Path) -> None:
     remove_tree(deep)
     assert not deep.exists()
 
 
+@pytest.mark.slow
 def test_what_lies_too_deep_for_a_path_is_an_error(deep: Path) -> None:
     with pytest.raises(OSError, match="File name too long"):
         list(walk(deep))
     assert take_back(deep) is None
 
 
+@pytest.mark.slow
 def test_a_tree_deeper_than_python_calls_itself_is_seen_whole(tmp_path: Path) -> None:
     folder = tmp_path / "d"
     before = Path.cwd()

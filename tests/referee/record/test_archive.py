@@ -387,6 +387,7 @@ class Packing(RuleBasedStateMachine):
             assert {name: data for name, (_, data) in known(self.store).items()} == self.expected
 
 
+@pytest.mark.slow
 def test_whatever_happens_to_a_store_it_has_each_record_once(tmp_path: Path) -> None:
     class Here(Packing):
         place = tmp_path

@@ -80,6 +80,7 @@ def test_everything_that_a_record_can_hold_is_in_the_corpus() -> None:
     assert {line.status for line in lines if hasattr(line, "status")} == {"rated", "void", "cancelled"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_record_cut_anywhere_is_read_up_to_there(tmp_path: Path, closed: bool) -> None:
     data = (CORPUS / "v1-crashed.jsonl.gz").read_bytes()

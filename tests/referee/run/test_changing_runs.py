@@ -224,6 +224,7 @@ STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", 
 Step = tuple[str, int]
 
 
+@pytest.mark.slow
 @settings(
     max_examples=settings.default.max_examples // 5,
     deadline=None,
@@ -327,6 +328,7 @@ def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, 
     assert clocks == {"bot0": {}, "bot1": {}, "late0": {"move_s": 2.5}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -432,6 +434,7 @@ def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament,
     assert participants_of(read_journal(run_folder.journal))[2].folder == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["withdraw", "disable"])
 def test_a_name_is_free_once_its_bot_has_left(organiser, kind):
     here = organiser()
@@ -481,6 +484,7 @@ def test_a_bot_that_has_left_is_told_how_it_plays_on(organiser):
     assert here.command("run", here.file, "--quiet")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["keep", "annul", "losses"])
 def test_a_run_that_was_finished_without_a_bot_is_whole_again_after_it_was_reinstated(organiser, choice):
     here = organiser()
@@ -503,6 +507,7 @@ def test_a_run_that_was_finished_without_a_bot_is_whole_again_after_it_was_reins
     assert [row["note"] for row in after["standings"] if row.get("note")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["round-robin", "gauntlet"])
 def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(organiser, style):
     here = organiser()
@@ -525,6 +530,7 @@ def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(org
     assert losses() == before | {"late0": 0}, "changing the choice does not make it leave later"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["nowhere", "no bot"])
 def test_a_bot_plays_on_as_it_was_when_a_link_lies_in_the_place_of_its_folder(organiser, target):
     here = organiser()
@@ -607,6 +613,7 @@ def lengthen(organiser: Organiser, old: str, new: str) -> None:
     organiser.file.write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["command", "file"])
 @pytest.mark.parametrize(
     ("style", "words", "old", "new"),
@@ -636,6 +643,7 @@ def test_a_run_that_is_extended_plays_what_a_longer_one_would_have_played(organi
     here.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["command", "file"])
 def test_a_swiss_that_is_extended_keeps_its_rounds_and_plays_more(organiser, by):
     here = organiser()
@@ -660,6 +668,7 @@ def seatings(organiser: Organiser) -> list[tuple[str, ...]]:
     return [tuple(seat.name for seat in header.seats) for header in headers]
 
 
+@pytest.mark.slow
 def test_a_league_that_has_reached_its_precision_goes_on_to_a_finer_one(organiser):
     here = organiser()
     here.begin(3, "league", blocks=400, more="[league]\nprecision = 0.2\n")
@@ -670,6 +679,7 @@ def test_a_league_that_has_reached_its_precision_goes_on_to_a_finer_one(organise
     here.check()
 
 
+@pytest.mark.slow
 def test_a_bot_that_joined_late_plays_all_of_what_a_run_is_extended_by(organiser):
     here = organiser()
     here.begin(2, "round-robin")
@@ -697,6 +707,7 @@ def test_a_file_that_is_shorter_than_the_run_has_become_is_refused(organiser):
     assert here.explained("run", here.file, "--quiet") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("style", "words", "what"),
     [

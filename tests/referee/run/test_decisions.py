@@ -211,6 +211,7 @@ def test_two_bots_of_one_folder_are_told_apart_when_one_has_left(
     assert play(load()).summary.complete
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["swiss", "knockout", "league"])
 def test_in_formats_of_rounds_who_left_is_paired_no_more_whatever_the_number_of_tables(
     begun, play, run_folder, style, tmp_path
@@ -700,6 +701,7 @@ def outcome(folder):
     return played(folder), {path.name: read_record(path).footer.ranking for path in folder.matches.glob("*.gz")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["round-robin", "swiss", "knockout", "league"])
 @pytest.mark.parametrize("why", ["breaker", "withdrawn"])
 def test_a_run_whose_bot_was_reinstated_comes_out_as_one_that_it_never_left(

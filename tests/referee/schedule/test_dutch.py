@@ -106,6 +106,7 @@ class Event:
         return self.rounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bots", [*range(2, 17), 19, 20, 23, 26, 31, 40])
 def test_every_round_is_paired_as_py4swiss_pairs_it(bots):
     rounds = min(bots - 1, 9 if bots < 20 else 7)

@@ -112,6 +112,7 @@ def test_what_a_format_yields_is_well_formed_and_as_many_as_it_says(shape, name,
         assert len(seats) == players * players
 
 
+@pytest.mark.slow
 @given(FIELDS, st.sampled_from(sorted(STYLES)), st.data())
 @settings(max_examples=30, deadline=None)
 def test_a_plan_is_a_function_of_field_and_results_alone(shape, name, data):

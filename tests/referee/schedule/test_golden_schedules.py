@@ -79,6 +79,7 @@ def make(make_tournament, name):
     return make_tournament(bots, more=more, **keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_schedule_is_the_golden_one(make_tournament, name):
     check(name, played(make(make_tournament, name)))

@@ -37,6 +37,7 @@ def test_matches_per_bot_differ_by_at_most_one_block_at_any_moment(shape, blocks
         assert max(played.values()) - min(played.values()) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("close", [False, True])
 def test_after_a_thousand_blocks_nobody_starved_and_the_top_ten_have_all_met_sch6(close):
     bots = 20

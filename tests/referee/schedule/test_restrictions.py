@@ -29,6 +29,7 @@ def pairs_of(field):
     }
 
 
+@pytest.mark.slow
 @given(SIZES, st.integers(2, 5), st.integers(2, 4), st.randoms(use_true_random=False), st.data())
 @settings(max_examples=40, deadline=None)
 def test_forbidden_pairs_never_meet_whoever_leaves_and_joins(bots, size, players, chance, data):

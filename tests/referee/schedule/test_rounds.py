@@ -135,6 +135,7 @@ def fair_byes(bots, byes, number):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("bots", range(2, 14))
 @pytest.mark.parametrize("seed", [1, 2])

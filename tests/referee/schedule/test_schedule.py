@@ -119,6 +119,7 @@ def test_ten_million_matches_begin_at_once(make_tournament):
     assert [spec.place for spec in islice(known_matches(config_of(tournament)), 3)] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_walk_takes_constant_memory(make_tournament):
     specs = known_matches(config_of(make_tournament(4, blocks=1_000_000)))
     for _ in islice(specs, 5_000):

@@ -13,6 +13,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "league")
 MORE = {"swiss": "[swiss]\nrounds = 3\n", "gauntlet": '[gauntlet]\nchallengers = ["bot1"]\n'}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", FORMATS)
 def test_others_play_all_that_does_not_need_its_results(make_tournament, play, style):
     """Its first match ends long after all matches of others that the schedule has without a result."""
@@ -37,6 +38,7 @@ def test_others_play_all_that_does_not_need_its_results(make_tournament, play, s
     assert set(run.executor.ended[:first]) >= {spec.place for spec in known} - awaited
 
 
+@pytest.mark.slow
 def test_matches_that_wait_cost_nothing_at_each_that_begins(make_tournament, play):
     tournament = make_tournament(3, blocks=40)
     away = tournament.entries[0].name

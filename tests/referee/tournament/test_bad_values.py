@@ -41,6 +41,7 @@ def table_of(name: str) -> str:
     return "clock" if name in CLOCK_KEYS else "limits"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMIT_NAMES)
 def test_each_limit_says_which_bound_a_number_is_beyond(write_file, name):
     highest = MOST.get(name, 2**31 - 1)
@@ -94,6 +95,7 @@ def test_a_whole_number_in_a_table_names_its_range(write_file, table, key, low, 
     assert f"'{table}.{key}' must be an integer from {low} to {high}, not" in refusal(write_file, key, value, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("style", "setting"), [(style, one) for style in OWN for one in style.settings], ids=lambda one: one.name
 )
@@ -256,6 +258,7 @@ def keys_of(where: str, file: Path) -> list[str]:
     return [key.strip() for key in listed.split(",")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["2026-01-01", "[[1]]", "{ zzz = 1 }", "nan", '"\\u0000"', "[]", '""', str(-HUGE)])
 @pytest.mark.parametrize("where", WHERE.values(), ids=list(WHERE))
 def test_every_key_of_a_file_refuses_a_value_of_another_kind_by_its_name(tmp_path, where, value):

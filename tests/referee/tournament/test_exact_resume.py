@@ -71,6 +71,7 @@ class Killed:
         assert read_journal(self.folder.journal).events[-1].kind == "finished"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bots"), CASES)
 def test_any_format_killed_anywhere_is_taken_up_exactly_res2_res3_res12(make, play, run_folder, name, bots):
     tournament = make(name, bots)
@@ -98,6 +99,7 @@ def test_killed_at_every_byte_of_every_record(make, play, run_folder, name):
             killed.check(play(tournament, slots=2))
 
 
+@pytest.mark.slow
 def test_killed_at_every_byte_of_the_journal(make, play, run_folder):
     tournament = make("swiss", 3)
     killed = Killed(run_folder, play(tournament))
@@ -121,6 +123,7 @@ def test_a_run_killed_between_its_last_record_and_finished_ends_finished(make, p
     assert run_folder.journal.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_record_lost_in_the_middle_is_played_again_and_nothing_else(make, play, run_folder, unfinish, name):
     tournament = make(name, 7)
@@ -133,6 +136,7 @@ def test_a_record_lost_in_the_middle_is_played_again_and_nothing_else(make, play
     assert run.executor.started == [lost]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_number_of_tables_and_who_is_slow_change_nothing(make, play, run_folder, name):
     tournament = make(name, 7)

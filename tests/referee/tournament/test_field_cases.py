@@ -104,6 +104,7 @@ def test_res_9_res_11_the_same_command_is_resume_and_a_match_starts_afresh(make_
     assert path.read_bytes() == record, "a match that is played again is a new match of the same seed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 @pytest.mark.parametrize("style", ["round-robin", "gauntlet", "swiss", "knockout", "league"])
 def test_res_12_any_format_with_several_games_per_pairing_survives_a_resume(

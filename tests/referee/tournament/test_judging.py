@@ -96,6 +96,7 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     assert any("'bot1' is disqualified from here on: 3 faults in a row" in note for note in run.log.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["round-robin", "league", "swiss", "knockout"])
 def test_the_breaker_trips_at_the_same_place_with_any_number_of_tables(make_tournament, play, run_folder, style):
     more = "[knockout]\nbest_of = 7\n" if style == "knockout" else "[swiss]\nrounds = 4\n" if style == "swiss" else ""

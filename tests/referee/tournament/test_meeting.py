@@ -49,6 +49,7 @@ def spec_of(name, bots):
     return MatchSpec(name, "toy", {one.name: one.default for one in game.options}, seats, seed="ab" * 16, limits=limits)
 
 
+@pytest.mark.slow
 @pytest.mark.strict_sandbox
 async def test_bots_that_a_worker_meets_later_are_confined_as_they_are_to_be(tables, setups, tmp_path):
     async with tables:

@@ -111,6 +111,7 @@ def test_a_fault_after_the_run_was_told_to_stop_is_never_scored(make_tournament,
     assert rest.summary.complete
 
 
+@pytest.mark.slow
 def test_what_does_not_finish_in_time_is_abandoned_and_starts_afresh_res9(
     make_tournament, play, run_folder, monkeypatch
 ):

@@ -131,6 +131,7 @@ class Organiser:
         assert not run.check().wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize("word", KINDS)
 def test_an_order_to_a_run_that_is_played_holds_and_the_run_is_exact(organiser, style, word):
@@ -197,6 +198,7 @@ class Point:
 POINTS = [Point(Journal, "append", "before"), Point(Journal, "append", "after"), Point(Inbox, "answer", "after")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS, ids=repr)
 @pytest.mark.parametrize("word", [*KINDS, "pause"])
 def test_a_kill_during_an_order_leaves_it_done_or_not_done(organiser, point, word):

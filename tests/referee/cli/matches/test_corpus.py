@@ -58,6 +58,7 @@ def test_what_cannot_be_read_is_refused_with_the_reason(matches: Any, command: s
     assert "next: " in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REASONS)
 def test_every_export_says_what_it_can(matches: Any, tmp_path: Path, name: str) -> None:
     record = str(CORPUS / name)

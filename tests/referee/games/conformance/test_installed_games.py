@@ -14,6 +14,7 @@ def findings(report: Report) -> list[str]:
     return [f"{failure.check}: {failure.message} [{failure.command()}]" for failure in report.failures]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game_id", game_ids())
 def test_a_few_matches(game_id: str) -> None:
     game = get_game(game_id)

@@ -17,6 +17,7 @@ def report() -> Report:
     return check_game(GAME, "toy")
 
 
+@pytest.mark.slow
 def test_the_toy_game_passes(report: Report) -> None:
     assert report.failures == ()
     assert report.passed

@@ -19,6 +19,7 @@ def first_failure(game: ToyGame) -> Failure | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.fault)
 def test_a_broken_game_is_rejected_by_name(mutant: Mutant) -> None:
     failure = first_failure(mutant.game)
@@ -26,6 +27,7 @@ def test_a_broken_game_is_rejected_by_name(mutant: Mutant) -> None:
     assert failure.check == mutant.check, failure.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mutant",
     [mutants.RESAMPLES_ITSELF, mutants.RESAMPLES_NOTHING, mutants.RESAMPLES_TOO_LITTLE],

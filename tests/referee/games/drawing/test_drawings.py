@@ -6,6 +6,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
+
 from referee.games.api import Game
 from referee.games.drawing import Look, action_places, can_draw, draw_board, event_places, stylesheet
 from referee.games.drawing.style import DARK, FILLS, GROUNDS, INKS, LIGHT
@@ -34,6 +36,7 @@ def bare(**given: Any) -> Look:
     return Look(styled=False, **given)
 
 
+@pytest.mark.slow
 def test_every_viewer_of_every_position_gets_a_sound_drawing(
     table: tuple[Game, int], walk: Callable[..., Any], apart: Any
 ) -> None:
@@ -54,6 +57,7 @@ def test_every_viewer_of_every_position_gets_a_sound_drawing(
                 check_buttons(game, observation, legal, svg, apart)
 
 
+@pytest.mark.slow
 def test_nothing_that_the_game_says_itself_is_cut(table: tuple[Game, int], walk: Callable[..., Any]) -> None:
     game, players = table
     for state, _ in walk(game, players, 3, EVERY):
@@ -89,6 +93,7 @@ def check_buttons(game: Game, observation: Any, legal: Any, svg: str, apart: Any
     assert found == expected
 
 
+@pytest.mark.slow
 def test_a_drawing_tells_nothing_that_its_viewer_may_not_know(
     table: tuple[Game, int], walk: Callable[..., Any]
 ) -> None:

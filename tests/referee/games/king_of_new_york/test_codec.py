@@ -88,6 +88,7 @@ def same(first: bytes, second: bytes) -> bool:
     return bool(pb.Observation.FromString(first) == pb.Observation.FromString(second))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
 def test_observations_round_trip_and_the_hand_written_bytes_are_the_generated_ones(players: int) -> None:
     def visit(state: Any) -> None:

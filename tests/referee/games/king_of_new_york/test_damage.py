@@ -271,6 +271,7 @@ def sweep(rounds: int, first_seed: int) -> int:
     return compared
 
 
+@pytest.mark.slow
 def test_damage_in_fifty_random_matches() -> None:
     assert sweep(rounds=5, first_seed=0) > 3000
 

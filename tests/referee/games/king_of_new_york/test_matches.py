@@ -158,6 +158,7 @@ def test_copies_play_on_alike_and_apart(players: int) -> None:
         matches.step(state, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", PLAYERS)
 def test_every_viewer_sees_the_same_and_resampling_changes_nothing(players: int) -> None:
     def visit(state: Any) -> None:

@@ -324,6 +324,7 @@ def sweep(seeds: range, every: int) -> Counter[str]:
     return covered
 
 
+@pytest.mark.slow
 def test_every_seat_leaves_at_the_questions_of_random_matches() -> None:
     covered = sweep(range(12), every=12)
     assert {kind.partition(":")[0] for kind in covered} >= set(QUESTION_NAMES) - {"leave", "respond"}

@@ -83,6 +83,7 @@ def test_events_survive_the_wire(payloads: list[Any]) -> None:
     assert pb.Events.FromString(once).SerializeToString() == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize(
     "given_options",

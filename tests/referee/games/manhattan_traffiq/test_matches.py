@@ -74,6 +74,7 @@ def agree(players: int, given: dict[str, Any], seed: int) -> None:
     assert final.returns() == naive.Naive(final.to_dict(), DATA).scores()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 @NAMED
 def test_both_implementations_agree(players: int, given: dict[str, Any]) -> None:
@@ -124,6 +125,7 @@ def leave_everywhere(players: int, given: dict[str, Any], seed: int) -> set[str]
 LEAVING = [VARIANTS[0], VARIANTS[1], VARIANTS[6], VARIANTS[9], VARIANTS[12], VARIANTS[16]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("given", LEAVING, ids=lambda given: ",".join(f"{k}={v}" for k, v in given.items()))
 def test_whoever_leaves_at_whatever_node_both_implementations_agree(players: int, given: dict[str, Any]) -> None:

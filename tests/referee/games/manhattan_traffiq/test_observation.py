@@ -84,6 +84,7 @@ def test_resampling_leaves_the_state_alone() -> None:
     assert state.to_dict() == before
 
 
+@pytest.mark.slow
 def test_every_unseen_tile_is_equally_likely_in_a_hidden_hand() -> None:
     """One hidden tile, four unseen ones of which two are alike: 1/2, 1/4, 1/4."""
     state = pos.position(pos.grid(2, 2), hands=[[], ["gggg"]], stock={"tttt": 2, "rrrr": 1})

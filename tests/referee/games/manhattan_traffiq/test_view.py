@@ -73,6 +73,7 @@ def test_a_wide_map_is_drawn_in_panels() -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("scenario", ["times_square", "central_park"])
 def test_every_board_fits_80_columns_without_trailing_blanks(players: int, scenario: str) -> None:

@@ -23,6 +23,7 @@ def findings(plan: Plan, game_id: str) -> list[str]:
     return [f"{failure.check}: {failure.message} [{failure.command()}]" for failure in report.failures]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_a_game_of_this_kind_conforms(name: str) -> None:
     game_id = f"openspiel/{name}"

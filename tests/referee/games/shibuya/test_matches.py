@@ -78,6 +78,7 @@ def compare(state: Any) -> None:
         assert not legal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 4])
 @NAMED
 def test_both_implementations_agree(players: int, options: dict[str, Any]) -> None:

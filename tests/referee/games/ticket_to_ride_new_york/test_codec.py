@@ -111,6 +111,7 @@ def test_columns_that_are_no_list_of_actions(message: pb.LegalActions) -> None:
         codec.decode_actions(message.SerializeToString())
 
 
+@pytest.mark.slow
 def test_everything_in_random_matches_survives() -> None:
     for seed, temper in enumerate(recorded.TEMPERS):
         for players in (2, 3, 4):

@@ -94,6 +94,7 @@ def check_match(nodes: Iterator[Any]) -> None:
     assert decisions <= GAME.max_decisions(match.players, match.options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("part", range(4))
 def test_hundreds_of_matches_agree_with_the_naive_implementation(players: int, part: int) -> None:
@@ -167,6 +168,7 @@ def compare(options: dict[str, Any], players: int, seed: int) -> set[str]:
     return stages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", VARIANTS, ids=["defaults", "passing", "short_turns"])
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_whoever_leaves_at_whatever_node_both_implementations_agree(players: int, given: dict[str, Any]) -> None:

@@ -68,6 +68,7 @@ def other_values() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", other_values(), ids=str)
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_matches_end_under_every_option(chosen: dict[str, Any], players: int) -> None:

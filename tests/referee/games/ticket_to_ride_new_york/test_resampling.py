@@ -56,6 +56,7 @@ RULES: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", RULES, ids=str)
 def test_a_drawn_world_can_have_led_to_all_that_was_seen(chosen: dict[str, Any]) -> None:
     rng = Random(3)

@@ -738,6 +738,7 @@ def test_passes_of_those_still_in_play_count_for_the_end() -> None:
     assert not state.is_terminal()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_at_any_node_and_the_match_goes_on_to_its_end(seed: int) -> None:
     players = 3 + seed % 2
