@@ -5,8 +5,9 @@
 Makes one division of Shibuya: bots join, blocks of two random bots are decided, and each match leaves a small record
 that is made up, without waiting for the disk. Then the division is taken up again, also without `results.jsonl`, so
 that every record is read. The records are packed, and it is taken up once more. At last a server of its own shows the
-division: the first answer of each page, the median of ten more with the processor time of one, and the largest size of
-the process.
+division: the first answer of each page, and the median of ten more with the processor time of one. Then a line is added
+to the journal before each request, as if the division were played, so that the tables are computed again meanwhile: the
+median and the longest of five answers. At last the largest size of the process is printed.
 
 With --keep the ladder is made in this folder if it is not there, and left there.
 """
@@ -48,9 +49,11 @@ from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, Record, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
+from referee.record.journal import COUNTED
 from referee.record.reasons import EndReason
 from referee.record.store import FileStamp
 from referee.run.folder import RunFolder
+from referee.run.journal import Journal, read_journal
 from referee.run.judging import judge
 from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup, Meeting
@@ -205,8 +208,7 @@ def pages(config: LadderConfig) -> None:
     entry = load(LadderBot("bot7", "owner7", 1)).bot_id
     server = subprocess.Popen([sys.executable, __file__, "--serve", str(config.data), "--port", str(port)])
     try:
-        print("| page | first s | again ms | CPU ms |\n| --- | ---: | ---: | ---: |")
-        for path in (
+        paths = (
             f"/runs/{DIVISION}",  # the first answer waits until the tables are computed
             "/",
             "/ladder",
@@ -219,14 +221,27 @@ def pages(config: LadderConfig) -> None:
             f"/api/v1/runs/{DIVISION}/matches?count=50",
             f"/api/v1/runs/{DIVISION}/matches/{matches[-1]}",
             "/api/v1/divisions",
-        ):
+        )
+
+        def name(path: str) -> str:
+            shown = path.replace(matches[len(matches) // 2], "MATCH").replace(matches[-1], "MATCH")
+            return shown.replace(entry, "BOT")
+
+        print("| page | first s | again ms | CPU ms |\n| --- | ---: | ---: | ---: |")
+        for path in paths:
             first_s = ask(f"http://127.0.0.1:{port}{path}")
             before_s = cpu_of(server.pid)
             again_s = statistics.median(ask(f"http://127.0.0.1:{port}{path}") for _ in range(10))
             each_s = (cpu_of(server.pid) - before_s) / 10
-            shown = path.replace(matches[len(matches) // 2], "MATCH").replace(matches[-1], "MATCH")
-            words = f"{first_s:.2f} | {1000 * again_s:.0f} | {1000 * each_s:.0f}"
-            print(f"| {shown.replace(entry, 'BOT')} | {words} |", flush=True)
+            print(f"| {name(path)} | {first_s:.2f} | {1000 * again_s:.0f} | {1000 * each_s:.0f} |", flush=True)
+        print("\n| page, while the division is played | median ms | longest ms |\n| --- | ---: | ---: |")
+        with Journal(run.journal, read_journal(run.journal)) as journal:
+            for path in paths:
+                took_ms = []
+                for _ in range(5):
+                    journal.append(COUNTED, matches={})
+                    took_ms.append(1000 * ask(f"http://127.0.0.1:{port}{path}"))
+                print(f"| {name(path)} | {statistics.median(took_ms):.0f} | {max(took_ms):.0f} |", flush=True)
         status = Path(f"/proc/{server.pid}/status").read_text().splitlines()
         most_kib = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
         print(f"\nLargest size of the server: {most_kib >> 10} MiB.")

@@ -2,20 +2,26 @@
 
     python benchmarks/million.py --matches 100000 [--bots 20] [--keep FOLDER] [--only NAME ...]
     python benchmarks/million.py --matches 1000000 --keep FOLDER
+    python benchmarks/million.py --matches 10000 --only site
 
 Makes a run of Shibuya for two in FOLDER, if it is not there. Every match is played by the rules on the luck of the run,
 with random moves, until both bots say in their notes who is ahead, which ends it by `[adjudication]`. Its record is
 real: `crosstown matches verify` accepts it. Then each command runs in a process of its own, first without the caches of
 the run, then with them. Prints seconds, processor seconds and the largest size of the process.
+
+`--only site` has `crosstown publish` write the static site of the run, which draws every match, and opens pages of
+each kind in Chromium from the disk.
 """
 
 import argparse
 import gzip
+import json
 import multiprocessing
 import os
 import platform
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -389,7 +395,46 @@ def sizes(run: RunFolder, matches: int) -> None:
         )
 
 
-NAMES = ("fresh", "rebuild", "resume", "standings", "list", "report", "verify", "plan", "size")
+def site(folder: Path, chromium: Path) -> None:
+    """What it costs to write the static site, and how long its pages take to open."""
+    cost = cost_of(crosstown("publish", f"runs/{NAME}", "site", "--json"), folder)
+    text = (folder / "output.txt").read_text()
+    made = json.loads(text[text.index("{") :])
+    print("\n| static site | pages | matches drawn | seconds | CPU seconds | MiB |\n| --- |" + " ---: |" * 5)
+    print(f"| publish | {made['pages']} | {made['replays']} | {cost.wall_s:.0f} | {cost.cpu_s:.0f} | {cost.most_mib} |")
+    if not chromium.exists():
+        return
+    from playwright.sync_api import sync_playwright
+
+    root = folder / "site"
+    pages = root / "runs" / NAME
+    bots, matches = sorted((pages / "bots").iterdir()), sorted((pages / "matches").iterdir())
+    kinds = {
+        "front page, the table": root / "index.html",
+        "list of matches": pages / "matches.html",
+        "cross table": pages / "cross.html",
+        "plots": pages / "plots.html",
+        "a bot": bots[len(bots) // 2],
+        "search": root / "search.html",
+        "a match": matches[len(matches) // 2],
+    }
+    print("\n| page of the site in Chromium | KiB | median ms | longest ms |\n| --- | ---: | ---: | ---: |")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=str(chromium), args=arguments)
+        page = browser.new_page()
+        for what, path in kinds.items():
+            took_ms = []
+            for _ in range(5):
+                began_s = time.perf_counter()
+                page.goto(path.as_uri())
+                took_ms.append(1000 * (time.perf_counter() - began_s))
+            size_kib = path.stat().st_size >> 10
+            print(f"| {what} | {size_kib} | {statistics.median(took_ms):.0f} | {max(took_ms):.0f} |", flush=True)
+        browser.close()
+
+
+NAMES = ("fresh", "rebuild", "resume", "standings", "list", "report", "verify", "plan", "size", "site")
 
 
 def main() -> None:
@@ -399,6 +444,7 @@ def main() -> None:
     parser.add_argument("--format", default="round-robin")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", nargs="*", choices=NAMES, default=())
+    parser.add_argument("--chromium", type=Path, default=Path("/usr/bin/chromium"))
     wanted = parser.parse_args()
     print(
         f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores,"
@@ -413,12 +459,14 @@ def main() -> None:
             began_s = time.monotonic()
             make_run(folder, wanted.matches, wanted.bots, wanted.format)
             print(f"made {wanted.matches:,} matches of {wanted.bots} bots in {time.monotonic() - began_s:.0f} s\n")
-        if not wanted.only or set(wanted.only) - {"plan", "size"}:
+        if not wanted.only or set(wanted.only) - {"plan", "size", "site"}:
             commands(folder, run, wanted.only)
         if not wanted.only or "plan" in wanted.only:
             plans(folder, wanted.bots)
         if not wanted.only or "size" in wanted.only:
             sizes(run, wanted.matches)
+        if "site" in wanted.only:
+            site(folder, wanted.chromium)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,11 @@ class Counted:
 
     def _anchored(self) -> str:
         """To which bots ratings are relative."""
-        names = {seat.entry_id: seat.name for row in self.rows for seat in row.seats if seat.entry_id in self.anchors}
+        names: dict[str, str] = {}
+        for row in self.rows if self.anchors else ():
+            if len(names) == len(self.anchors):
+                break
+            names |= {seat.entry_id: seat.name for seat in row.seats if seat.entry_id in self.anchors}
         if not names:
             return ""
         fixed = ", ".join(f"{name} {self.anchors[entry]:g}" for entry, name in names.items())

@@ -30,12 +30,15 @@ TEMPLATES = Path(__file__).parent / "templates"
 MOST_MATCHES = 2000
 """Matches listed in full; of more, the last ones and every one with a fault."""
 
+MOST_CROSS = 200
+"""Bots of the largest cross table."""
+
 ODD_Z = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """What the page shows of one game with one number of players."""
+    """What the page shows of one game with one number of players. `cross` is empty for more than `MOST_CROSS` bots."""
 
     title: str
     rows: Sequence[Standing]
@@ -128,7 +131,9 @@ def pool_report(key: Pool, matches: Sequence[MatchRow], table: Sequence[Standing
         rows=rows,
         warning=" ".join(part for part in (unsettled(rows), apart(rows)) if part),
         statistics=found,
-        cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows],
+        cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows]
+        if len(rows) <= MOST_CROSS
+        else (),
         facts=[found.entries.get(row.entry_id) for row in rows],
         intervals=Markup(intervals_plot(rows)),  # noqa: S704 - escaped where it is drawn
         ways=Markup(history_plot({entry: way.points for entry, way in sorted(ratings.live.ways.items())}, names)),  # noqa: S704

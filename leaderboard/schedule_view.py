@@ -127,7 +127,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     needed = bool(lost) or style.has_table
     if not needed and not look_ahead:
         return ScheduleView()
-    progress = run.progress(rows)
+    progress = run.progress(rows, skip_counted=not needed)
     schedule = progress.schedule
     later = _joined_since_leaving(run.controls) if lost else {}
     missed: list[Missed] = []

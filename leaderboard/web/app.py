@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from leaderboard.report import TEMPLATES as SHARED
 from leaderboard.web import access, api, feed, games, ladder, live, members, monitoring, organiser, pages, play, wall
 from leaderboard.web.accounts import STATUS, sentence
-from leaderboard.web.facts import FactsOf, facts_of
+from leaderboard.web.facts import FactsOf
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.hand_ins import HandInRefused
@@ -37,7 +37,7 @@ _MATCH = "/runs/{run}/matches/{match}"
 
 def make_app(
     runs: Path,
-    facts: FactsOf = facts_of,
+    facts: FactsOf | None = None,
     *,
     hide_live: bool = False,
     play_host: PlayHost | None = None,
@@ -47,6 +47,8 @@ def make_app(
     limits: WebLimits = WebLimits(),  # noqa: B008 - frozen
 ) -> Starlette:
     """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
+
+    `facts` are taken instead of those of the journals.
 
     With `hand_ins` the runs are the divisions of a ladder, and open blocks are always hidden. `monitor` has what is
     answered to programs that watch the ladder.
@@ -115,6 +117,7 @@ def make_app(
     app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
+    app.state.kept_standings = WeakKeyDictionary()  # by the same
     app.state.kept_divisions = WeakKeyDictionary()  # by the same
     app.state.kept_suspicions = {}  # by division, and as of when
     app.state.tables = Tables(facts, hide_live=hide_live)

@@ -19,8 +19,8 @@ from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
 from referee.record.journal import Control, FailedStart
 from referee.record.reader import read_header
-from referee.run.folder import SINGLE, check_no_records
-from referee.run.journal import JournalText
+from referee.run.folder import SINGLE, RunFolder, check_no_records
+from referee.run.journal import JournalText, read_on
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.schedule.formats.registry import UnknownFormat, get_format
@@ -92,13 +92,19 @@ class RunFacts:
 FactsOf: TypeAlias = Callable[[Path], RunFacts]
 
 
-def facts_of(folder: Path) -> RunFacts:
-    """The facts of a run folder. Never raises: what cannot be read is left out, and `warnings` say why."""
+def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
+    """The facts of a run folder. Never raises: what cannot be read is left out, and `warnings` say why.
+
+    `before` are those of an earlier moment, if there are any: then only what the journal has got since is read.
+    """
     try:
-        run = Run(folder)
+        known = None if before is None or before.run is None else before.run.journal
+        run = Run(folder, read_on(RunFolder(folder).journal, known))
         if not run.begun:
             return _without_journal(run)
         extent = run.extent
+        if before is not None and known is not None and run.journal.steps is known.steps:  # matches alone have come
+            return replace(before, total=extent.most, at_most=extent.least != extent.most, run=run)
         return RunFacts(
             title=_title(run),
             total=extent.most,

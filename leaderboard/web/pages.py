@@ -230,10 +230,21 @@ def _run_page(request: Request, name: str) -> Response:
         settings=settings_of(tables.facts),
         caption=CAPTION,
         percentiles=PERCENTILES,
+        standings=_standings(request, place, tables) if name == "run.html" else "",
     )
     if visitor:
         kept[name] = shown, answer.body
     return answer
+
+
+def _standings(request: Request, place: RunFolder, tables: RunTables) -> Markup:
+    """The standings of each pool. They are the same for everybody, and are rendered once."""
+    kept = request.app.state.kept_standings
+    if tables not in kept:
+        template = request.app.state.templates.get_template("run_standings.html")
+        kept[tables] = Markup(template.render(run=place, tables=tables))  # noqa: S704 - escaped in the template
+    found: Markup = kept[tables]
+    return found
 
 
 def _tabs(place: RunFolder) -> list[Section]:

@@ -137,8 +137,9 @@ class _Shelf:
 class Tables:
     """The tables of all runs below one folder, each computed once per change, and at most half of the time."""
 
-    def __init__(self, facts: FactsOf = facts_of, *, hide_live: bool = False) -> None:
-        """Matches of blocks that are not complete are listed if they may be watched; with `hide_live` none is."""
+    def __init__(self, facts: FactsOf | None = None, *, hide_live: bool = False) -> None:
+        """Matches of blocks that are not complete are listed if they may be watched; with `hide_live` none is. `facts`
+        are taken instead of those of the journals."""
         self._facts = facts
         self._hide_live = hide_live
         self._shelves: dict[Path, _Shelf] = {}
@@ -183,8 +184,11 @@ class Tables:
         changed = run.changed()
         with shelf.turn:
             if shelf.facts is None or shelf.facts[0] != changed:
-                shelf.facts = changed, self._facts(run.path)
+                shelf.facts = changed, self._read_facts(run, shelf.facts)
             return shelf.facts[1]
+
+    def _read_facts(self, run: RunFolder, before: tuple[object, RunFacts] | None) -> RunFacts:
+        return facts_of(run.path, before and before[1]) if self._facts is None else self._facts(run.path)
 
     def keep_only(self, runs: Iterable[RunFolder]) -> None:
         """Forget all other runs: their folders are gone."""
@@ -231,8 +235,10 @@ class Tables:
         try:
             index = load_index(run, rows)
             rows = {row.match_id: row for row in index.rows}
-            facts = self._facts(run.path)
+            facts_changed = run.changed()
+            facts = self._read_facts(run, shelf.facts)
             with shelf.turn:
+                shelf.facts = facts_changed, facts  # the same journal is not kept twice
                 before = shelf.tables
                 shelf.decided = before is not None and before.facts.controls != facts.controls
             live = kept_live(run.database, identity_of(run.journal)) if before is None else before.live

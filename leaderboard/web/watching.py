@@ -71,7 +71,7 @@ def open_bots(run: Run) -> tuple[str, ...]:
     if made["format"] != COMPARE and not made.get("settings", {}).get("same_seeds"):
         return ()
     known: dict[str, Mapping[str, Any]] = {}
-    for line in run.journal.events:
+    for _, line in run.journal.steps:
         known.update(line.fields.get("machine") or {})
     return tuple(bot.name for bot in run.participants if not bot.out and _way_out(_sandbox(known.get(bot.entry_id))))
 

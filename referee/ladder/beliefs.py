@@ -5,7 +5,7 @@ A version begins with the mu that the version before has then, and with a sigma 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -18,6 +18,9 @@ DRAWS = 0.1
 
 _LEAST = 0.01
 """No match leaves less than this share of a variance."""
+
+_ROOT_OF_2 = math.sqrt(2)
+_ROOT_OF_TAU = math.sqrt(2 * math.pi)
 
 
 @dataclass(slots=True)
@@ -53,24 +56,41 @@ class Beliefs:
     ) -> None:
         """One match, per seat. For each entry it counts as if the others of `unapproved` had not been at the table, as
         in the tables (`leaderboard.ratings.approved`)."""
-        everybody = frozenset(entries)
-        approved = everybody - unapproved
-        prior = {entry_id: (self.known[entry_id].mu, self.known[entry_id].sigma ** 2) for entry_id in everybody}
-        if not unapproved or not approved:
-            self._apply(entries, teams, ranking, everybody, prior)
+        if len(entries) == 2 and not unapproved and entries[0] != entries[1] and teams[0] != teams[1]:
+            self._duel(entries, ranking)
             return
-        for moved in (approved, *(frozenset({entry}) for entry in sorted(unapproved))):
+        prior = {entry_id: (self.known[entry_id].mu, self.known[entry_id].sigma ** 2) for entry_id in entries}
+        approved = prior.keys() - unapproved if unapproved else frozenset[str]()
+        if not approved:
+            self._apply(entries, teams, ranking, prior, prior)
+            return
+        for moved in (approved, *({entry} for entry in sorted(unapproved))):
             seats = [seat for seat, entry in enumerate(entries) if entry in approved | moved]
             own = [entries[seat] for seat in seats]
             if len(set(own)) > 1:
                 self._apply(own, [teams[seat] for seat in seats], [ranking[seat] for seat in seats], moved, prior)
+
+    def _duel(self, entries: Sequence[str], ranking: Sequence[int]) -> None:
+        """What `_apply` does with two bots against each other, which most matches are, to the last bit."""
+        first, second = sorted(zip(ranking, entries, strict=True))
+        above, below = self.known[first[1]], self.known[second[1]]
+        above_variance, below_variance = above.sigma**2, below.sigma**2
+        variance = above_variance + below_variance + 2 * BETA**2
+        deviation = math.sqrt(variance)
+        gap = (above.mu - below.mu) / deviation
+        margin = _margin(2) / deviation
+        v, w = _draw(gap, margin) if first[0] == second[0] else _win(gap - margin)
+        for belief, own, sign in ((above, above_variance, 1.0), (below, below_variance, -1.0)):
+            belief.mu += sign * own / deviation * v
+            belief.sigma = math.sqrt(own * max(_LEAST, 1 - own / variance * w))
+            belief.matches += 1
 
     def _apply(
         self,
         entries: Sequence[str],
         teams: Sequence[int],
         ranking: Sequence[int],
-        moved: frozenset[str],
+        moved: Iterable[str],
         prior: Mapping[str, tuple[float, float]],
     ) -> None:
         """Each team is compared with the next one in the ranking, as in TrueSkill's chain. `prior`: mean and variance
@@ -129,8 +149,8 @@ def _draw(gap: float, margin: float) -> tuple[float, float]:
 
 
 def _density(x: float) -> float:
-    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return math.exp(-x * x / 2) / _ROOT_OF_TAU
 
 
 def _cdf(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
+    return math.erfc(-x / _ROOT_OF_2) / 2

@@ -47,7 +47,7 @@ from referee.run.lock import RunLock
 from referee.run.luck import begin, take_up
 from referee.run.packing import pack_records
 from referee.run.run import Run
-from referee.schedule.config import DecidedBlock, decided_block, digest, seat_spec
+from referee.schedule.config import DecidedBlock, digest, seat_spec
 from referee.schedule.formats import ladder
 from referee.schedule.formats.api import Extent, Variant
 from referee.schedule.schedule import place_of
@@ -121,7 +121,7 @@ class _OpenBlock:
     first: int
     shares: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     not_lost: dict[str, list[str]] = field(default_factory=dict)
-    """By entry id, the matches that count in which it was not behind all others."""
+    """By entry id of a remote bot, the matches that count in which it was not behind all others."""
     left_by: set[str] = field(default_factory=set)
     """Remote bots that have left it in the middle."""
 
@@ -184,7 +184,7 @@ class Division:
         self._unfair: list[tuple[str, str]] = []
         """Matches that a remote bot did not lose, of blocks that it has left, and its name: they are to be annulled."""
         self._bars: dict[str, tuple[str, ...]] = {}
-        """By name of a bot: the owners that it has met in too large a share of its blocks."""
+        """By name of a bot: the owners that it has met in too large a share of its blocks, until it has another one."""
 
     # Begin and end
 
@@ -229,7 +229,8 @@ class Division:
         else:
             self._keeper = take_up(self.folder.secrets, text, seed)
             self._journal = stack.enter_context(Journal(self.folder.journal, text))
-            self._epoch_day = next(line.at for line in reversed(text.events) if line.kind in (CREATED, EPOCH))[:10]
+            began = (line.at for _, line in reversed(text.steps) if line.kind in (CREATED, EPOCH))
+            self._epoch_day = next(began)[:10]
         again = text.created is not None
         anchors = AnchorKeeper(self._journal, anchors_of(text.events).digests)
         files = self.folder.records.tidy()
@@ -238,7 +239,8 @@ class Division:
             self._observer.note(f"{len(lost)} matches that counted have no record any more; they are played again")
         run = Run(self.folder, text if again else None)
         self._read(run)
-        attempts = attempts_of(text.events)
+        events = [line for _, line in text.steps]
+        attempts = attempts_of(events)
         self.progress = open_progress(
             run.schedule_config,
             self._ladder.breaker,
@@ -270,8 +272,8 @@ class Division:
             self._observer,
             lambda: Extent(0, 0),  # what was decided so far is counted instead
             attempts,
-            memory_voids(text.events),
-            provider_voids(text.events),
+            memory_voids(events),
+            provider_voids(events),
             self._keeper,
         )
 
@@ -282,9 +284,10 @@ class Division:
         self._approvals = approvals_of(run.controls)
         activations = {
             line.fields["entry_id"]: line.fields.get("activation", 1)
-            for line in run.journal.events
+            for _, line in run.journal.steps
             if line.kind in ("added", "returned")
         }
+        blocks = iter(run.journal.blocks)
         for line in run.journal.events:
             if line.kind == "added":
                 member = _member(line.fields, activations[line.fields["entry_id"]], self._ladder.content)
@@ -292,7 +295,7 @@ class Division:
                     member.out, member.reason = control.kind, control.reason
                 self._members[member.entry_id] = member
             elif line.kind == BLOCK:
-                self._remember(decided_block(line.fields))
+                self._remember(next(blocks))
         last = max((place for changes in self._approvals.values() for place, _ in changes), default=0)
         for entry_id in unapproved_among(self._members, last, self._approvals):
             member = self._members[entry_id]
@@ -608,7 +611,7 @@ class Division:
                 member.bot.remote and (member.playing > 0 or self._connections.busy(member.bot)),
                 tuple(member.scores),
                 member.bot.approved,
-                self._bars.get(member.bot.name, ()),
+                self._bars_of(member.bot.name),
             )
             for member in self._members.values()
             if not member.out
@@ -667,10 +670,18 @@ class Division:
         """One more block of this bot."""
         owners = {self._members[other].bot.owner for other in group if other in self._members}
         met = self._met.setdefault(bot.name, Counter())
-        met.update(owners - {bot.owner, ""})
+        for owner in owners:
+            if owner not in ("", bot.owner):
+                met[owner] += 1
         met[""] += 1
-        most = math.ceil(OWNER_SHARE * (met[""] + 1))
-        self._bars[bot.name] = tuple(owner for owner, blocks in met.items() if owner and blocks + 1 > most)
+        self._bars.pop(bot.name, None)
+
+    def _bars_of(self, name: str) -> tuple[str, ...]:
+        if name not in self._bars:
+            met = self._met.get(name, Counter[str]())
+            most = math.ceil(OWNER_SHARE * (met[""] + 1))
+            self._bars[name] = tuple(owner for owner, blocks in met.items() if owner and blocks + 1 > most)
+        return self._bars[name]
 
     def _on_settled(self, place: int, match_id: str, seats: Sequence[SeatSpec], judged: Judged | None) -> None:
         """A match is over, or will not be played for now."""
@@ -689,10 +700,11 @@ class Division:
             block = self._open[number]
             first, last = min(ranking), max(ranking)
             for one, rank in zip(entries, ranking, strict=True):
-                if rank == last != first:
+                member = self._members.get(one)
+                if rank == last != first or member is None or not member.bot.remote:
                     continue
                 if one in block.left_by:
-                    self._unfair.append((match_id, self._members[one].bot.name))
+                    self._unfair.append((match_id, member.bot.name))
                 else:
                     block.not_lost.setdefault(one, []).append(match_id)
             for seat, one in enumerate(entries):

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,9 @@ from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestErro
 from referee.process.sources import EntryError, read_sources
 from referee.process.store import put
 from referee.process.trees import remove_tree, walk
+from referee.record.journal import JournalLine
 from referee.run.folder import RunFolder
-from referee.run.journal import read_journal
+from referee.run.journal import new_lines, read_journal
 from referee.run.machines import ClusterState
 
 MOST_BOTS = 20
@@ -111,7 +112,7 @@ class LadderHandIns:
         self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
         self._uploads = Counter[str]()
         self._counting = threading.Lock()
-        self._entries: dict[str, tuple[tuple[int, int, int], dict[str, Entry]]] = {}
+        self._entries: dict[str, tuple[tuple[int, int, int], _Joined, dict[str, Entry]]] = {}
 
     @property
     def title(self) -> str:
@@ -382,11 +383,12 @@ class LadderHandIns:
             stamp = (journal.stat().st_mtime_ns, journal.stat().st_size, self._store.change_count())
             known = self._entries.get(division)
             if known is None or known[0] != stamp:
-                known = stamp, _entries_in(journal, self._accounts.names())
+                joined = _joined_in(journal, known[1] if known else None)
+                known = stamp, joined, _entries_of(joined, self._accounts.names())
                 self._entries[division] = known
         except (OSError, JournalError, PlatformError):  # it has not begun, or the run's own pages say what is wrong
             return {}
-        return known[1]
+        return known[2]
 
     # For organisers
 
@@ -454,7 +456,28 @@ def _whole_characters(data: bytes) -> bytes:
     return data
 
 
-def _entries_in(journal: Path, names: Mapping[str, str]) -> dict[str, Entry]:
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """The lines of a journal that added a bot: those among its first `number` ones, which end with `last`."""
+
+    added: tuple[JournalLine, ...]
+    last: JournalLine | None
+    number: int
+
+
+def _joined_in(journal: Path, before: _Joined | None) -> _Joined:
+    """`before`: what was found earlier. Of a long journal only what came since is read."""
+    if before is not None and before.last is not None:
+        lines = new_lines(journal, before.last, before.number)
+        if lines is not None:
+            added = (*before.added, *(line for line in lines if line.kind == "added"))
+            return _Joined(added, lines[-1] if lines else before.last, before.number + len(lines))
+    text = read_journal(journal)
+    added = tuple(line for _, line in text.steps if line.kind == "added")
+    return _Joined(added, text.events[-1] if text.events else None, len(text.events))
+
+
+def _entries_of(joined: _Joined, names: Mapping[str, str]) -> dict[str, Entry]:
     """`names` are those of owners by the ids that the journal has; older journals have the names themselves."""
     return {
         line.fields["entry_id"]: Entry(
@@ -464,8 +487,7 @@ def _entries_in(journal: Path, names: Mapping[str, str]) -> dict[str, Entry]:
             int(line.fields.get("number", 1)),
             bool(line.fields.get("house", False)),
         )
-        for line in read_journal(journal).events
-        if line.kind == "added"
+        for line in joined.added
     }
 
 

@@ -44,7 +44,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
@@ -145,10 +145,46 @@ def parse_lines(
 ) -> tuple[JournalLine, ...]:
     """The whole lines of a journal with the content `data`, or those that follow the lines `after`. `path` is for
     messages. `without_digests`: the lines with digests of records have no fields, which is quicker. JournalDamage."""
+    if not after:
+        return _parse(path, data, CHAIN_START, 0, 1, without_digests=without_digests)
+    last = after[-1]
+    return _parse(path, data[last.end :], last.chain, last.end, len(after) + 1, without_digests=without_digests)
+
+
+_TAIL_BYTES = 64
+
+
+def chain_before(journal: Path, end: int) -> str:
+    """The chain in the line that ends at this offset of a journal; '' if none does. OSError."""
+    with journal.open("rb") as file:
+        return _chain_before(file, end)
+
+
+def _chain_before(file: BinaryIO, end: int) -> str:
+    file.seek(max(0, end - _TAIL_BYTES))
+    tail = file.read(min(end, _TAIL_BYTES))
+    try:
+        return open_line(tail.decode("ascii").removesuffix("\n"))[1] if tail.endswith(b"\n") else ""
+    except ValueError:
+        return ""
+
+
+def lines_since(path: Path, last: JournalLine, number: int) -> tuple[JournalLine, ...] | None:
+    """The whole lines of the journal at `path` that follow the line `last`, its `number`th; None if the journal has
+    another one there. What lies before that line is not read. JournalDamage, OSError."""
+    with path.open("rb") as file:
+        if _chain_before(file, last.end) != last.chain:
+            return None
+        return _parse(path, file.read(), last.chain, last.end, number + 1)
+
+
+def _parse(
+    path: Path, data: bytes, chain: str, end: int, first: int, *, without_digests: bool = False
+) -> tuple[JournalLine, ...]:
+    """The whole lines in `data`, which begins behind a line with this chain and end; the first has this number."""
     lines: list[JournalLine] = []
-    chain, end = (after[-1].chain, after[-1].end) if after else (CHAIN_START, 0)
-    *whole, _partial = data[end:].split(b"\n")
-    for number, raw in enumerate(whole, start=len(after) + 1):
+    *whole, _partial = data.split(b"\n")
+    for number, raw in enumerate(whole, start=first):
         try:
             text = raw.decode("ascii")
             body, stated = open_line(text)
@@ -160,8 +196,10 @@ def parse_lines(
                 kind, at, fields, _ = json.loads(text)
             if stated != chain:
                 raise ValueError("it was changed, or a line before it was lost")
+            if type(fields) is not dict:
+                raise TypeError(f"its third value is {type(fields).__name__}, not an object")
             end += len(raw) + 1
-            lines.append(JournalLine(str(kind), str(at), dict(fields), chain, end))
+            lines.append(JournalLine(str(kind), str(at), fields, chain, end))
         except (ValueError, TypeError, RecursionError) as error:
             raise JournalDamage(path, number, str(error)) from None
     return tuple(lines)
@@ -338,8 +376,11 @@ COUNTED = "counted"
 FOUND = "found"
 UNCOUNTED = "uncounted"
 
-_DIGEST_LINES = tuple(f'["{kind}","' for kind in (COUNTED, FOUND, UNCOUNTED))
-"""How the lines begin that have digests of records, or take them back."""
+DIGEST_KINDS = frozenset((COUNTED, FOUND, UNCOUNTED))
+"""Lines that have digests of records, or take them back."""
+
+_DIGEST_LINES = tuple(f'["{kind}","' for kind in sorted(DIGEST_KINDS))
+"""How they begin."""
 
 LOST = "lost"
 """Why a match does not count any more whose record was gone when the run was taken up."""

@@ -218,14 +218,14 @@ class RecordStore:
         return _find(self.folder, name) or _find(self.aside, name)
 
     def live(self) -> list[str]:
-        """The ids of the matches that go on, or were cut off."""
+        """The ids of the matches that go on, or were cut off. The folder is not listed again while no record came or
+        went."""
         try:
-            with os.scandir(self.folder) as entries:
-                found = sorted(name for entry in entries if (name := entry.name).endswith(LIVE_SUFFIX))
+            stat = self.folder.stat()
+            list_them = _list_live if _is_settled(stat) else _list_live.__wrapped__
+            return list(list_them(self.folder, stat.st_ino, stat.st_mtime_ns))
         except OSError:
             return []
-        ids = [name.removesuffix(LIVE_SUFFIX) for name in found if not name.startswith(".")]
-        return [match_id for match_id in ids if not (self.folder / f"{match_id}{CLOSED_SUFFIX}").exists()]
 
     def at(self, stamp: FileStamp) -> Path:
         """The record that a stamp is of."""
@@ -413,11 +413,21 @@ def _archives(folder: Path) -> tuple[_Range, ...]:
     """An archive never changes, and its folder does whenever one comes or goes."""
     try:
         stat = (folder / _PACKED).stat()
-        settled = time.time_ns() - stat.st_mtime_ns > SETTLED_NS
-        list_them = _list_archives if settled else _list_archives.__wrapped__
+        list_them = _list_archives if _is_settled(stat) else _list_archives.__wrapped__
         return list_them(folder, stat.st_ino, stat.st_mtime_ns)
     except (FileNotFoundError, NotADirectoryError):
         return ()
+
+
+def _is_settled(folder: os.stat_result) -> bool:
+    return time.time_ns() - folder.st_mtime_ns > SETTLED_NS
+
+
+@lru_cache(maxsize=64)
+def _list_live(folder: Path, _inode: int, _mtime_ns: int) -> tuple[str, ...]:
+    found = sorted(name for name in os.listdir(folder) if name.endswith(LIVE_SUFFIX) and name[0] != ".")  # noqa: PTH208
+    ids = (name.removesuffix(LIVE_SUFFIX) for name in found)
+    return tuple(match_id for match_id in ids if not (folder / f"{match_id}{CLOSED_SUFFIX}").exists())
 
 
 @lru_cache(maxsize=64)

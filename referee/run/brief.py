@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.garbage import no_collection
-from referee.record.format import open_line
-from referee.record.journal import JournalLine, digest_of, parse_lines
+from referee.record.journal import JournalLine, chain_before, digest_of, parse_lines
 from referee.run.seal import is_sealed, seal_of
 
 NAME = "tournament.brief"
@@ -24,7 +23,6 @@ WORTH_BYTES = 1 << 20
 """A shorter journal is read as it is; what is kept is written again when as much has come."""
 
 _PURPOSE = "journal"
-_TAIL_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def brief_lines(journal: Path) -> tuple[JournalLine, ...]:
     if stat.st_size < WORTH_BYTES:
         return parse_lines(journal, journal.read_bytes(), without_digests=True)
     kept = _read(journal.with_name(NAME))
-    if kept is not None and kept.stamp == stamp and kept.lines[-1].chain == _last_chain(journal, kept.lines[-1].end):
+    if kept is not None and kept.stamp == stamp and kept.lines[-1].chain == chain_before(journal, kept.lines[-1].end):
         return kept.lines
     data = journal.read_bytes()
     known = kept.lines if kept is not None and kept.is_of(data) else ()
@@ -60,17 +58,6 @@ def brief_lines(journal: Path) -> tuple[JournalLine, ...]:
     if lines and (not known or lines[-1].end - known[-1].end >= WORTH_BYTES):
         _write(journal.with_name(NAME), _Kept(stamp, digest_of(data[: lines[-1].end]), lines))
     return lines
-
-
-def _last_chain(journal: Path, end: int) -> str:
-    """The chain in the line that ends here."""
-    with journal.open("rb") as file:
-        file.seek(max(0, end - _TAIL_BYTES))
-        tail = file.read(_TAIL_BYTES).rstrip(b"\n")
-    try:
-        return open_line(tail.decode("ascii"))[1]
-    except ValueError:
-        return ""
 
 
 def _read(path: Path) -> _Kept | None:

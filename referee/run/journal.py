@@ -27,20 +27,23 @@ A write that was cut by a kill or a full disk leaves a partial last line, which 
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import file_to_write
+from referee.garbage import no_collection
 from referee.record.format import CHAIN_START, dumps, seal
 from referee.record.journal import (
+    BLOCK,
     DIGEST_BYTES,
+    DIGEST_KINDS,
     LEAVING,
     Control,
     JournalDamage,
@@ -48,12 +51,14 @@ from referee.record.journal import (
     control_fields,
     controls_of,
     departures,
+    lines_since,
     parse_lines,
     read_lines,
 )
 from referee.record.store import SETTLED_NS
 from referee.run.brief import brief_lines
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
+from referee.schedule.config import DecidedBlock, decided_block
 
 CREATED = "created"
 BOT_DEFAULTS = "bot_defaults"
@@ -75,7 +80,7 @@ _OPENING = ("added", "reinstated", "extended", "stopping")
 """Controls after which there is more to play; so it is where another choice is made for a bot that is out."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JournalText:
     """A journal as read: its events, the controls among them, the chain after them and their length in bytes.
 
@@ -85,6 +90,17 @@ class JournalText:
     events: tuple[JournalLine, ...] = ()
     controls: tuple[Control, ...] = ()
     brief: bool = False
+
+    @cached_property
+    def steps(self) -> tuple[tuple[int, JournalLine], ...]:
+        """All events but blocks and digests of records, each with its place: the few that a page or a command looks
+        through, however many matches there are."""
+        return _steps(self.events)
+
+    @cached_property
+    def blocks(self) -> tuple[DecidedBlock, ...]:
+        """The blocks of a run whose blocks are decided while it goes on."""
+        return _blocks(self.events)
 
     @property
     def chain(self) -> str:
@@ -129,25 +145,34 @@ class JournalText:
     @property
     def rating_anchors(self) -> Mapping[str, float]:
         """The ratings that are fixed, in Elo points by entry id: the last that were written down."""
-        said = [line.fields for line in self.events if line.kind == RATINGS]
+        said = [line.fields for _, line in self.steps if line.kind == RATINGS]
         said = said or [line.fields.get(RATINGS, {}) for line in self.events[:1]]
         return dict(said[-1].get("anchor", {})) if said else {}
 
     def followed_by(self, control: Control) -> "JournalText":
         """This journal as it would be after this control."""
         line = JournalLine(control.kind, "", control_fields(control), self.chain, self.size_bytes)
-        return JournalText((*self.events, line), (*self.controls, control), self.brief)
+        return self.grown((line,), (control,))
+
+    def grown(self, lines: Sequence[JournalLine], controls: Sequence[Control]) -> "JournalText":
+        """This journal with these lines after it, and the controls among them. What was gathered from its events is
+        kept: `steps` is the same object where none of the lines is one."""
+        made = JournalText((*self.events, *lines), (*self.controls, *controls), self.brief)
+        steps = _steps(lines, len(self.events))
+        made.__dict__["steps"] = (*self.steps, *steps) if steps else self.steps
+        made.__dict__["blocks"] = (*self.blocks, *_blocks(lines))
+        return made
 
     @property
     def last_state(self) -> str:
         """The kind of the last event that says how far the run is; '' before it has begun."""
-        return next((line.kind for line in reversed(self.events) if line.kind in _STATES), "")
+        return next((line.kind for _, line in reversed(self.steps) if line.kind in _STATES), "")
 
     @property
     def finish(self) -> int | None:
         """Which event finished the run; None of one that is not finished, or was resumed since."""
-        state = [place for place, line in enumerate(self.events) if line.kind in _STATES]
-        return state[-1] if state and self.events[state[-1]].kind == "finished" else None
+        state = next(((place, line) for place, line in reversed(self.steps) if line.kind in _STATES), None)
+        return None if state is None or state[1].kind != "finished" else state[0]
 
     @property
     def opened(self) -> int | None:
@@ -155,15 +180,31 @@ class JournalText:
         finish = self.finish
         if finish is None:
             return None
-        out = departures(controls_of(Path(), self.events[:finish]))
+        before, since = self.controls_around(finish)
+        out = departures(before)
         return min(
             (
-                int(line.fields["place"])
-                for line in self.events[finish + 1 :]
-                if line.kind in _OPENING or (line.kind in LEAVING and line.fields["entry_id"] in out)
+                control.place
+                for control in since
+                if control.kind in _OPENING or (control.kind in LEAVING and control.entry_id in out)
             ),
             default=None,
         )
+
+    def controls_around(self, event: int) -> tuple[tuple[Control, ...], tuple[Control, ...]]:
+        """Those before this event, and those after it."""
+        before = tuple(line for place, line in self.steps if place < event)
+        since = tuple(line for place, line in self.steps if place > event)
+        return controls_of(Path(), before), controls_of(Path(), since)
+
+
+def _steps(events: Sequence[JournalLine], first: int = 0) -> tuple[tuple[int, JournalLine], ...]:
+    numbered = enumerate(events, start=first)
+    return tuple([(place, line) for place, line in numbered if line.kind != BLOCK and line.kind not in DIGEST_KINDS])
+
+
+def _blocks(events: Sequence[JournalLine]) -> tuple[DecidedBlock, ...]:
+    return tuple([decided_block(line.fields) for line in events if line.kind == BLOCK])
 
 
 def read_journal(path: Path) -> JournalText:
@@ -186,6 +227,25 @@ def _read_settled(path: Path, *_stamp: int) -> JournalText:
     return _checked(path, lambda: read_lines(path), brief=False)
 
 
+def read_on(path: Path, before: JournalText | None) -> JournalText:
+    """As `read_journal`, for pages that look at a run again and again while it is played: of a long journal that goes
+    on from the text `before`, only the lines behind that are read. So a change of older lines is not noticed."""
+    if before is not None and before.events:
+        with suppress(JournalDamage):  # found again, and told, where all is read
+            lines = new_lines(path, before.events[-1], len(before.events))
+            if lines is not None:
+                return before.grown(lines, controls_of(path, lines)) if lines else before
+    return read_journal(path)
+
+
+def new_lines(path: Path, last: JournalLine, number: int) -> tuple[JournalLine, ...] | None:
+    """The lines of a long journal behind the line `last`, its `number`th; None where all of it has to be read."""
+    if last.end > _LONG_BYTES:
+        with suppress(OSError, JournalDamage):
+            return lines_since(path, last, number)
+    return None
+
+
 def read_brief(path: Path) -> JournalText:
     """The same without the digests of records, which a journal of many matches mostly consists of. What was read of it
     is kept beside it (`referee.run.brief`)."""
@@ -194,7 +254,8 @@ def read_brief(path: Path) -> JournalText:
 
 def _checked(path: Path, read: Callable[[], tuple[JournalLine, ...]], *, brief: bool) -> JournalText:
     try:
-        events = read()
+        with no_collection():
+            events = read()
         controls = controls_of(path, events)
     except JournalDamage as error:
         raise JournalError(str(error), error.next_step) from None

@@ -50,7 +50,7 @@ def epochs_of(text: JournalText) -> tuple[Epoch, ...]:
     assert text.created is not None
     found = [Epoch(0, str(text.created.fields.get("commitment", "")))]
     public_over = False
-    for line in text.events:
+    for _, line in text.steps:
         if line.kind == EPOCH:
             found.append(Epoch(len(found), str(line.fields["commitment"])))
         elif line.kind == REVEALED:

@@ -35,7 +35,7 @@ def participants_of(text: JournalText) -> tuple[Participant, ...]:
     bots = text.created.fields["configuration"]["bots"]
     folders = text.created.fields.get("folders") or [""] * len(bots)
     contents = text.created.fields.get("contents") or [""] * len(bots)
-    added = [line.fields for line in text.events if line.kind == "added"]
+    added = [line.fields for _, line in text.steps if line.kind == "added"]
     listed = [(bot, folder, content, False) for bot, folder, content in zip(bots, folders, contents, strict=True)]
     listed += [(bot, bot["folder"], bot.get("content", ""), True) for bot in added]
     return tuple(

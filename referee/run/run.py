@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from referee.errors import BusyError, UsageError
 from referee.record.journal import (
-    BLOCK,
     Anchors,
     Choice,
     Control,
     FailedStart,
     JournalLine,
     anchors_of,
-    controls_of,
     failed_starts,
     parse_control,
     provider_voids,
@@ -33,7 +31,7 @@ from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
 from referee.run.orders import OrderKind, give
 from referee.run.participants import Participant, participants_of
-from referee.schedule.config import ScheduleConfig, decided_block, schedule_config, seat_spec
+from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result, ScheduleProgress, planned
@@ -127,18 +125,19 @@ class Run:
     @cached_property
     def schedule_config(self) -> ScheduleConfig:
         """What its schedule depends on, besides controls and results. Of a run that has begun."""
-        added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
-        decided = [decided_block(line.fields) for line in self.journal.events if line.kind == BLOCK]
-        games = {
-            line.fields["entry_id"]: line.fields["games"]
-            for line in self.journal.events
-            if line.kind == "added" and "games" in line.fields
-        }
-        return schedule_config(self.journal.begun_with, added, decided, self.journal.length, games)
+        joined = self._joined
+        games = {fields["entry_id"]: fields["games"] for fields in joined if "games" in fields}
+        added = map(seat_spec, joined)
+        return schedule_config(self.journal.begun_with, added, self.journal.blocks, self.journal.length, games)
+
+    @property
+    def _joined(self) -> list[Mapping[str, Any]]:
+        """What the journal says of each bot that was added."""
+        return [line.fields for _, line in self.journal.steps if line.kind == "added"]
 
     def reason_for(self, seed_group: int) -> str:
         """Why the block was decided that has this seed group; '' in a run whose blocks follow from its format."""
-        decided = self.schedule_config.decided if self.begun else ()
+        decided = self.journal.blocks
         place = bisect_right(decided, seed_group, key=lambda block: block.seed_group)
         return decided[place - 1].reason if place else ""
 
@@ -149,9 +148,10 @@ class Run:
             return ""
         return f"{self.journal.created.fields['hash']} {dict(self.journal.length)}"
 
-    def progress(self, results: Iterable[Result]) -> ScheduleProgress:
-        """Its schedule with these results of rated matches. UnknownFormat if its format is not installed here."""
-        return ScheduleProgress(self.schedule_config, self.controls, results)
+    def progress(self, results: Iterable[Result], *, skip_counted: bool = False) -> ScheduleProgress:
+        """Its schedule with these results of rated matches. UnknownFormat if its format is not installed here.
+        `skip_counted`: see `ScheduleProgress`."""
+        return ScheduleProgress(self.schedule_config, self.controls, results, skip_counted=skip_counted)
 
     def gone_from(self, match_id: str, results: Iterable[Result]) -> list[str]:
         """Names of the bots that are out of those that have a seat in a match without a record."""
@@ -191,11 +191,12 @@ class Run:
         finish = self._finish()
         if finish is None:
             return planned(self.schedule_config, self.controls, self.records)
-        events = self.journal.events
-        before = {control.match_id for control in controls_of(Path(), events[:finish]) if control.match_id}
-        decided = {c.match_id: c for c in controls_of(Path(), events[finish + 1 :]) if c.match_id}
-        taken = sum(control.kind == "annulled" and match not in before for match, control in decided.items())
-        number = int(events[finish].fields["rated"]) + int(events[finish].fields["missing"]) - taken
+        before, since = self.journal.controls_around(finish)
+        known = {control.match_id for control in before}
+        decided = {control.match_id: control for control in since if control.match_id}
+        taken = sum(control.kind == "annulled" and match not in known for match, control in decided.items())
+        finished = self.journal.events[finish].fields
+        number = int(finished["rated"]) + int(finished["missing"]) - taken
         return Extent(number, number)
 
     @property
@@ -216,12 +217,13 @@ class Run:
     @property
     def failed_starts(self) -> dict[str, FailedStart]:
         """The bots that did not start at least once, by entry id."""
-        return failed_starts(self.journal.events, {bot.entry_id: bot.name for bot in self.participants})
+        names = {bot.entry_id: bot.name for bot in self.participants}
+        return failed_starts((line for _, line in self.journal.steps), names)
 
     @property
     def provider_voids(self) -> dict[str, int]:
         """By entry id, how many attempts at matches were void because the bot got no answer from its provider."""
-        return dict(provider_voids(self.journal.events))
+        return dict(provider_voids(line for _, line in self.journal.steps))
 
     @property
     def startup_limits_s(self) -> dict[str, float]:
@@ -229,8 +231,7 @@ class Run:
         if not self.begun:
             return {}
         of_all = float(self.configuration.get("limits", {}).get("startup_s", Limits().startup_s))
-        joined = [line.fields for line in self.journal.events if line.kind == "added"]
-        bots = [*self.configuration["bots"], *joined]
+        bots = [*self.configuration["bots"], *self._joined]
         own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in bots}
         return {bot.entry_id: float(own.get(bot.entry_id) or of_all) for bot in self.participants}
 
@@ -239,7 +240,7 @@ class Run:
         """A sentence for each fact of the machine that changed while the run went on, for who reads its table."""
         return [
             one_line(f"changed while the run went on: {change}")
-            for line in self.journal.events
+            for _, line in self.journal.steps
             if line.kind == "machine"
             for change in line.fields["changes"]
         ]
@@ -357,7 +358,7 @@ class Run:
     def held(self) -> bool:
         """Whether the runner at work was told to begin no match."""
         kinds = ("held", "unheld", "created", "resumed")
-        states = [line for line in self.journal.events if line.kind in kinds]
+        states = [line for _, line in self.journal.steps if line.kind in kinds]
         while states and states[-1].kind == "resumed" and states[-1].fields.get("order"):
             states.pop()  # the same runner takes up what an order has changed
         return bool(states) and states[-1].kind == "held" and self.state == "going on"
@@ -387,7 +388,7 @@ class Run:
 
     def carried_out(self, order: str) -> JournalLine | None:
         """The line of the journal by which an order was carried out."""
-        lines = (line for line in reversed(self.journal.events) if line.fields.get("order") == order)
+        lines = (line for _, line in reversed(self.journal.steps) if line.fields.get("order") == order)
         return next((line for line in lines if line.kind != "resumed"), None)  # which names the order, too
 
     def sign(self) -> "Signature":

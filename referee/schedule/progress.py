@@ -7,7 +7,7 @@ from referee.record.journal import Control, departures, in_force
 from referee.schedule.config import ScheduleConfig
 from referee.schedule.formats.api import BlockResult, Extent
 from referee.schedule.schedule import Schedule, matches_of
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.schedule.stopping import rule_in_force
 
 MatchState: TypeAlias = Literal["counts", "annulled", "off", "open"]
@@ -17,6 +17,9 @@ and is still to be played."""
 
 COUNTED_UP_TO = 20_000
 """Matches of a schedule that is gone through to count those that are cancelled: that takes less than a second."""
+
+COUNTED_WHILE_DECIDED = 1000
+"""The same of a schedule whose blocks are decided while it is played: it is another one after each block."""
 
 
 class Result(Protocol):
@@ -44,12 +47,16 @@ class ScheduleProgress:
         controls: Sequence[Control],
         results: Iterable[Result],
         on_block: Callable[[BlockResult], None] | None = None,
+        *,
+        skip_counted: bool = False,
     ) -> None:
         """`controls` are all of the journal, `results` those of the records, before any control is applied. `on_block`
-        is called with every settled block, in schedule order. UnknownFormat if the format is a plug-in that is not
-        installed."""
+        is called with every settled block, in schedule order. `skip_counted`: where the format does not look at
+        results, blocks all of whose matches count are passed over, which is quicker. UnknownFormat if the format is a
+        plug-in that is not installed."""
         self.schedule = Schedule(config, controls, keep_blocks=on_block is not None)
         self._on_block = on_block
+        self._skip_counted = skip_counted
         self.whole = True
         """Whether no match is open, so far."""
         self.gap = ""
@@ -60,13 +67,21 @@ class ScheduleProgress:
 
     def __iter__(self) -> Iterator[tuple[MatchSpec, MatchState]]:
         schedule = self.schedule
-        while (spec := schedule.next()) is not None:
+        while (spec := self._next()) is not None:
             yield spec, self._settle(spec)
             for _ in schedule.in_order():
                 pass
             for block in schedule.settled():
                 if self._on_block is not None:
                     self._on_block(block)
+
+    def _next(self) -> MatchSpec | None:
+        if self._skip_counted:
+            self.schedule.pass_over(self._counts)
+        return self.schedule.next()
+
+    def _counts(self, _first: int, matches: Sequence[tuple[str, Sequence[SeatSpec]]]) -> bool:
+        return all(match_id in self._results and match_id not in self._verdicts for match_id, _ in matches)
 
     def _settle(self, spec: MatchSpec) -> MatchState:
         verdict = self._verdicts.get(spec.match_id)
@@ -92,8 +107,8 @@ def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Conta
     that are cancelled, because a bot in them is out or an organiser annulled them. `recorded` has the ids of matches
     that have a record.
 
-    Cancelled matches are counted where results do not decide who meets whom, up to `COUNTED_UP_TO` matches; beyond that
-    they only make `least` smaller.
+    Cancelled matches are counted where results do not decide who meets whom, up to `COUNTED_UP_TO` matches
+    (`COUNTED_WHILE_DECIDED`); beyond that they only make `least` smaller.
     """
     controls = in_force(controls)
     whole = config.extent()
@@ -104,9 +119,10 @@ def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Conta
             whole = Extent(min(whole.least, control.place), min(whole.most, control.place))
     out = departures(controls)
     annulled = {control.match_id for control in controls if control.kind == "annulled"}
-    if not out and not annulled and not any(control.kind == "added" for control in controls):
+    journalled = config.style.journalled
+    if not out and not annulled and (journalled or not any(control.kind == "added" for control in controls)):
         return whole
-    if config.style.uses_results or whole.most > COUNTED_UP_TO:
+    if config.style.uses_results or whole.most > (COUNTED_WHILE_DECIDED if journalled else COUNTED_UP_TO):
         return Extent(0, whole.most)
 
     schedule = Schedule(config, controls)

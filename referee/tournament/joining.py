@@ -208,4 +208,4 @@ def _restore(name: str) -> str:
 
 
 def _added(text: JournalText) -> list[Mapping[str, Any]]:
-    return [line.fields for line in text.events if line.kind == "added"]
+    return [line.fields for _, line in text.steps if line.kind == "added"]

@@ -72,7 +72,7 @@ def _grants(sandbox: Sandbox) -> list[str]:
 def known_machine(text: JournalText) -> Machine:
     """The facts that the journal has last; none of bots that were added since, or where an older version began."""
     known: dict[str, Facts] = {}
-    for line in text.events:
+    for _, line in text.steps:
         known.update(line.fields.get("machine") or {})
     return known
 
@@ -81,7 +81,7 @@ def changed_in(text: JournalText) -> list[str]:
     """A sentence for each fact that changed while the run went on, for who reads its table."""
     return [
         one_line(f"changed while the run went on: {change}")
-        for line in text.events
+        for _, line in text.steps
         if line.kind == EVENT
         for change in line.fields["changes"]
     ]

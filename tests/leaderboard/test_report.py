@@ -127,6 +127,14 @@ def test_of_very_many_matches_the_last_and_those_with_faults_are_listed(make_row
     assert rows[6].match_id not in page
 
 
+def test_a_cross_table_of_too_many_bots_is_not_made(some_matches, monkeypatch):
+    rows = some_matches(30, "ann", "bob", "cyd")
+    monkeypatch.setattr("leaderboard.report.MOST_CROSS", 3)
+    assert "the table is too large for a page" not in page_of(rows)
+    monkeypatch.setattr("leaderboard.report.MOST_CROSS", 2)
+    assert "With 3 bots the table is too large for a page." in page_of(rows)
+
+
 def test_plots_are_well_formed_and_finite(some_matches):
     rows = some_matches(50, "ann", "bob", EVIL)
     table = standings(rows)

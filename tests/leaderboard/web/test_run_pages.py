@@ -19,6 +19,7 @@ from leaderboard.web.app import make_app
 from leaderboard.web.bracket import Round, rounds_of
 from leaderboard.web.facts import RunFacts, settings_of
 from referee.record import Usage
+from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, MachineState, write_state
 from referee.run.run import Run
 
@@ -71,6 +72,27 @@ async def test_a_row_has_the_rating_as_a_bar_with_its_interval_and_the_last_resu
     dots = re.findall(r'class="outcome (\w+)" href="/runs/cup/matches/(m\d)"', row)
     assert dots == [("drawn", "m6"), ("won", "m5"), ("won", "m4"), ("won", "m3"), ("won", "m2")]
     assert 'title="drawn against bob"' in row
+
+
+async def test_the_standings_are_rendered_once_although_matches_begin(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(runs)
+    start("m1").play().close(ranking=(1, 2))
+    drawn: list[str] = []
+    bar = app.state.templates.globals["interval_bar"]
+    monkeypatch.setitem(
+        app.state.templates.globals, "interval_bar", lambda row, *scale: drawn.append(row.name) or bar(row, *scale)
+    )
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert "ann" in (await web.get("/runs/cup")).text
+        tables = app.state.tables.of(RunFolder(runs / "cup"))
+        monkeypatch.setattr(app.state.tables, "of", lambda _: tables)  # as while the next ones are computed
+        assert len(drawn) == 2
+        for number in (2, 3):
+            start(f"m{number}", place=number).step()
+            assert f"{number - 1} match" in (await web.get("/runs/cup")).text
+    assert len(drawn) == 2
 
 
 async def test_columns_that_are_empty_for_all_rows_are_not_shown(

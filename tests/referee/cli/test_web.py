@@ -8,7 +8,8 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import ScheduleProgress
+from referee.schedule.schedule import Schedule
 
 
 @pytest.mark.slow
@@ -82,6 +84,95 @@ def test_a_run_is_told_by_its_journal_but_not_its_seed(make_run: Callable[..., A
     assert (facts.title, facts.total) == ("cup", 4)
     assert [entrant.name for entrant in facts.entrants] == ["<ann>", "[b]bob"]
     assert set(facts.shown) == {"format"}
+
+
+@pytest.mark.parametrize("kind", ["void", "annulled", "withdrawn", "counted", "finished"])
+def test_facts_that_go_on_from_earlier_ones_are_those_of_the_whole_journal(
+    make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("referee.run.journal._LONG_BYTES", 0)
+    run = make_run(played=3)
+    before = facts_of(run.path)
+    assert before.run is not None
+    match_id = next(iter(run.records.paths()))
+    entry_id = before.entrants[0].entry_id
+    fields: dict[str, dict[str, Any]] = {
+        "void": {"match": match_id, "failed_starts": [[entry_id, "it was not there"]]},
+        "annulled": {"place": 0, "match_id": match_id},
+        "withdrawn": {"place": 3, "entry_id": entry_id},
+        "counted": {"matches": {match_id: "ab"}},
+        "finished": {"rated": 3, "missing": 1},
+    }
+    say(run, kind, **fields[kind])
+    after, whole = facts_of(run.path, before), facts_of(run.path)
+    assert after.run is not None
+    assert whole.run is not None
+    assert after.run.journal == whole.run.journal
+    assert (after.state(), after.is_held(), after.all_over()) == (whole.state(), whole.is_held(), whole.all_over())
+    assert replace(after, run=None) == replace(whole, run=None)
+
+
+def test_what_is_open_is_found_without_taking_the_matches_of_blocks_that_are_complete(
+    make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    take = Schedule.next
+    monkeypatch.setattr(Schedule, "next", lambda self: (spec := take(self)) and (taken.append(spec.place) or spec))
+    run = make_run(blocks=6, played=7)
+    first = sorted(run.records.paths())[0]
+    run.records.at(run.records.stamps()[first]).unlink()
+
+    def seen() -> tuple[list[int], list[int]]:
+        """The places of the open matches, and those of the matches that were taken to find them."""
+        facts, rows = facts_of(run.path), load_index(run, database=run.path / "none.db").rows
+        taken.clear()
+        return [match.place for match in facts.view(rows)[0].ahead.coming], taken
+
+    assert seen() == ([0, *range(7, 12)], [0, 1, *range(6, 12)])
+    say(run, "annulled", place=2, match_id=sorted(run.records.paths())[1])
+    assert seen() == ([0, *range(7, 12)], [0, 1, 2, 3, *range(6, 12)])
+
+
+class Watched(tuple[Any, ...]):
+    """Lines or rows that count how often somebody goes through all of them."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        type(self).looks += 1
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[Any]:
+        type(self).looks += 1
+        return iter(self[::-1])
+
+
+async def test_a_page_that_is_loaded_again_goes_through_neither_the_journal_nor_the_matches(
+    make_run: Callable[..., Any],
+) -> None:
+    run = make_run(played=4, blocks=3)
+    app = make_app(run.path.parent)
+    match_id = next(iter(run.records.paths()))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        for again in (False, True):
+            if again:
+                tables = app.state.tables.of(run)
+                object.__setattr__(tables.facts.run.journal, "events", Watched(tables.facts.run.journal.events))
+                object.__setattr__(tables.counted, "rows", Watched(tables.counted.rows))
+                app.state.kept_pages.clear()
+                Watched.looks = 0
+            for part in (
+                "runs/cup",
+                "runs/cup/matches",
+                "runs/cup/schedule",
+                f"runs/cup/matches/{match_id}",
+                "",
+                "wall",
+            ):
+                assert (await web.get(f"/{part}")).status_code == 200
+    assert app.state.tables.facts(run).run is tables.facts.run
+    assert Watched.looks == 0
 
 
 def test_a_damaged_journal_is_said(make_run: Callable[..., Any]) -> None:
@@ -293,9 +384,9 @@ def test_the_schedule_is_walked_once_for_the_table_and_for_what_is_ahead(
     walks: list[Any] = []
     begin = ScheduleProgress.__init__
 
-    def counting(progress: Any, *words: Any) -> None:
+    def counting(progress: Any, *words: Any, **more: Any) -> None:
         walks.append(progress)
-        begin(progress, *words)
+        begin(progress, *words, **more)
 
     monkeypatch.setattr(ScheduleProgress, "__init__", counting)
     view, _ = facts_of(run.path).view(load_index(run, database=run.path / "none.db").rows)

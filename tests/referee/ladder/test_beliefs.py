@@ -1,6 +1,7 @@
 """What matchmaking believes is TrueSkill's, and a new version begins where the one before was."""
 
 import math
+from random import Random
 
 import pytest
 from trueskill import Rating, TrueSkill
@@ -21,6 +22,18 @@ def test_two_bots_come_out_as_the_package_has_them(ranking, skills):
     environment = TrueSkill(25, SIGMA, SIGMA / 2, 0, DRAWS)
     expected = environment.rate([(Rating(*skill),) for skill in skills], ranking)
     assert after(ranking, *skills) == [pytest.approx(tuple(one), rel=1e-3) for (one,) in expected]
+
+
+def test_a_match_of_two_is_the_shortest_case_of_a_match_of_several_to_the_last_bit():
+    chance = Random(1)
+    quick, whole = ([Belief(25 + 5 * number, 1 + number) for number in range(4)] for _ in range(2))
+    beliefs = [Beliefs(dict(zip("abcd", known, strict=True))) for known in (quick, whole)]
+    for _ in range(300):
+        entries, ranking = chance.sample("abcd", 2), chance.choice([(1, 2), (2, 1), (1, 1)])
+        prior = {name: (belief.mu, belief.sigma**2) for name, belief in beliefs[1].known.items()}
+        beliefs[0].apply(entries, (0, 1), ranking)
+        beliefs[1]._apply(entries, (0, 1), ranking, frozenset(entries), prior)
+        assert beliefs[0] == beliefs[1]
 
 
 def test_of_several_bots_the_best_gains_and_the_worst_loses():

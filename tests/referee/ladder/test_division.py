@@ -348,6 +348,22 @@ def test_tables_verification_and_lists_take_a_division_for_any_run(make_ladder, 
     assert list(Verification().gaps(run.records.paths().values())) == []
 
 
+def test_the_matches_of_a_long_division_are_counted_without_going_through_its_schedule(make_ladder, bot, monkeypatch):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    played = len(world.run().records.paths())
+    gone_through = []
+    monkeypatch.setattr("referee.schedule.progress.matches_of", lambda schedule: gone_through.append(schedule) or ())
+    monkeypatch.setattr("referee.schedule.progress.COUNTED_WHILE_DECIDED", 1)
+    assert (world.run().extent.least, world.run().extent.most) == (played, played)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    extent = world.run().extent
+    assert (extent.least, extent.most) == (0, len(world.run().records.paths()))
+    assert gone_through == []
+
+
 def test_an_organiser_can_annul_a_match_and_withdraw_a_bot(make_ladder, bot):
     world = make_ladder(CERTAIN)
     world.roster.set(bot("ann"), bot("bob"), bot("cyd"))

@@ -18,7 +18,8 @@ from referee.ladder.store import LadderStore
 from referee.process.manifest import load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import content_of
-from referee.run.journal import CREATED, FORMAT, Journal, read_journal
+from referee.run.head import head_file
+from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.bot_sections import RemoteConfig
 from referee.wire import Listen
 from referee.wire.remote_bots import token_digest
@@ -408,3 +409,33 @@ def test_owners_are_names_for_people_and_ids_in_journals(
     assert {entry.bot: entry.owner for entry in hand_ins.entries("first").values()} == {"mine": "ann", "old": "bob"}
     hand_ins.people.delete(sign("ann"), "ann")
     assert hand_ins.entries("first")["e1"].owner == f"deleted {owner}"
+
+
+def test_who_plays_in_a_division_is_read_on_from_where_its_journal_was(
+    hand_ins: LadderHandIns, config: LadderConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = config.folder_of(config.divisions[0])
+    folder.mkdir(parents=True)
+    path = folder / "tournament.jsonl"
+    whole: list[Path] = []
+
+    def counted(path: Path) -> JournalText:
+        whole.append(path)
+        return read_journal(path)
+
+    monkeypatch.setattr("referee.ladder.hand_ins.read_journal", counted)
+    monkeypatch.setattr("referee.run.journal._LONG_BYTES", 0)
+    for number, name in enumerate(("one", "two", "three")):
+        with Journal(path, read_journal(path)) as journal:
+            if number == 0:
+                journal.append(CREATED, format=FORMAT, hash="", configuration={})
+            journal.append("added", place=0, entry_id=name, name=name, owner="bob", number=1)
+            journal.append("counted", matches={})
+        assert len(hand_ins.entries("first")) == number + 1
+    assert whole == [path]
+    path.unlink()
+    head_file(path).unlink()
+    with Journal(path, read_journal(path)) as journal:
+        journal.append(CREATED, format=FORMAT, hash="", configuration={"other": "x" * 2000})
+        journal.append("added", place=0, entry_id="new", name="new", owner="bob", number=1)
+    assert list(hand_ins.entries("first")) == ["new"]

@@ -1,5 +1,6 @@
 """Where records lie: what is found there, what is set aside, and what a killed worker leaves."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,27 @@ def test_the_closed_record_wins_over_a_live_one_beside_it(store: RecordStore) ->
     assert store.live() == ["m2"]
     assert store.find("m1") == store.folder / "m1.jsonl.gz"
     assert RecordStore(store.folder / "none").paths() == {}
+
+
+def test_matches_in_play_are_listed_again_only_when_a_record_came_or_went(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[Path] = []
+    monkeypatch.setattr(os, "listdir", lambda folder, read=os.listdir: listed.append(folder) or read(folder))
+
+    def long_ago(hour: int) -> None:
+        os.utime(store.folder, (3600 * hour, 3600 * hour))
+
+    (store.folder / "m1.jsonl").write_text("{}\n")
+    long_ago(1)
+    assert [store.live(), store.live(), store.live()] == [["m1"]] * 3
+    assert listed == [store.folder]
+    (store.folder / "m2.jsonl").write_text("{}\n")  # now: more may come in the same moment
+    assert [store.live(), store.live()] == [["m1", "m2"]] * 2
+    assert listed == [store.folder] * 3
+    (store.folder / "m1.jsonl.gz").write_bytes(b"whole")
+    long_ago(2)
+    assert store.live() == ["m2"]
 
 
 def test_a_record_that_is_set_aside_is_kept_under_a_number_and_the_reason(store: RecordStore) -> None:

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from referee.errors import JournalError, PlatformError, UsageError
+from referee.record import journal as lines
+from referee.record.journal import JournalLine
+from referee.run import journal as journals
 from referee.run.head import head_file, read_head
-from referee.run.journal import Journal, JournalText, read_journal
+from referee.run.journal import Journal, JournalText, read_journal, read_on
+from referee.run.run import Run
 
 
 @pytest.fixture
@@ -153,3 +157,124 @@ def test_a_head_in_a_second_place_is_a_file_and_goes_through_links(path, tmp_pat
     head = read_head(tmp_path / "elsewhere" / "real.head")
     assert head is not None
     assert head.lines == lines
+
+
+class Watched(tuple):
+    """Events that count how often somebody goes through all of them."""
+
+    def __init__(self, _events):
+        self.looks = 0
+
+    def __iter__(self):
+        self.looks += 1
+        return super().__iter__()
+
+    def __reversed__(self):
+        self.looks += 1
+        return iter(self[::-1])
+
+
+CONFIGURATION = {"name": "cup", "format": "ladder", "settings": {}, "blocks": 1, "bots": []}
+
+
+def many_matches(*ends):
+    kinds = ["created", "resumed", *["block", "counted"] * 50, *ends]
+    bot = {"entry_id": "e1", "name": "ann", "version": "1", "options": {}, "folder": ""}
+    fields = {"configuration": CONFIGURATION, "hash": "ab", "rated": 50, "missing": 0, "place": 7, **bot}
+    return Watched(JournalLine(kind, "", fields, "", place) for place, kind in enumerate(kinds))
+
+
+@pytest.mark.parametrize(
+    ("ends", "state"),
+    [
+        ((), "cut off"),
+        (("stopped",), "stopped"),
+        (("finished",), "finished"),
+        (("finished", "counted", "block"), "finished"),
+        (("finished", "added"), "stopped"),
+    ],
+)
+def test_the_state_of_a_run_is_found_without_going_through_its_matches(tmp_path, ends, state):
+    run = Run(tmp_path, JournalText(events := many_matches(*ends)))
+    assert run.state == state  # the journal is gone through the first time
+    before = events.looks
+    for _ in range(3):
+        assert (run.state, run.held, run.finished) == (state, False, state == "finished")
+        assert run.failed_starts == {}
+        assert run.machine_changes == []
+        assert dict(run.rating_anchors) == {}
+    assert events.looks == before
+
+
+def count_lines(monkeypatch):
+    """The lines of journals that are read from here on."""
+    seen = []
+    monkeypatch.setattr(lines, "open_line", lambda text, read=lines.open_line: seen.append(text) or read(text))
+    return seen
+
+
+@pytest.fixture
+def long(path, monkeypatch):
+    monkeypatch.setattr(journals, "_LONG_BYTES", 0)
+    return path
+
+
+def append(path, *kinds, **fields):
+    with Journal(path, read_journal(path)) as journal:
+        for kind in kinds:
+            journal.append(kind, **fields)
+
+
+BLOCK_FIELDS = {"number": 0, "variant": 0, "group": ["a", "b"], "seed_group": 0}
+
+
+def test_of_a_long_journal_that_has_grown_only_the_new_lines_are_read(long, monkeypatch):
+    before = read_journal(long)
+    assert before.blocks == ()
+    append(long, "block", **BLOCK_FIELDS)
+    append(long, "counted", matches={})
+    seen = count_lines(monkeypatch)
+    after = read_on(long, before)
+    assert len(seen) == 1 + 2  # the last line that is known, and the new ones
+    assert after == read_journal(long)
+    assert after.steps is before.steps
+    assert [block.group for block in after.blocks] == [("a", "b")]
+    append(long, "annulled", place=0, match_id="m1")
+    again = read_on(long, after)
+    fresh = read_journal(long)
+    assert again == fresh
+    assert (again.steps, again.blocks) == (fresh.steps, fresh.blocks)
+    assert [control.match_id for control in again.controls] == ["m1"]
+
+
+def test_a_long_journal_that_has_not_grown_is_the_one_that_was_read(long):
+    before = read_journal(long)
+    assert read_on(long, before) is before
+
+
+def test_a_journal_that_is_another_one_or_shorter_is_read_from_its_beginning(long):
+    before = read_journal(long)
+    whole = long.read_bytes().splitlines(keepends=True)
+    long.write_bytes(b"".join(whole[:2]))
+    head_file(long).unlink()
+    assert read_on(long, before).events == before.events[:2]
+    append(long, "stopped", why="x" * 200)
+    assert read_on(long, before) == read_journal(long)
+
+
+def test_damage_in_new_lines_is_told_with_the_number_of_the_line(long):
+    before = read_journal(long)
+    append(long, "resumed", rated=1)
+    long.write_bytes(long.read_bytes()[:-20] + b"#" + long.read_bytes()[-19:])
+    with pytest.raises(JournalError, match=r"tournament.jsonl:4: the journal is damaged"):
+        read_on(long, before)
+
+
+def test_a_new_line_that_is_cut_is_not_there_yet(long):
+    before = read_journal(long)
+    append(long, "resumed", rated=1)
+    whole = long.read_bytes()
+    long.write_bytes(whole[:-5])
+    assert read_on(long, before) is before
+    long.write_bytes(whole)
+    assert [line.kind for line in read_on(long, before).events[-2:]] == ["finished", "resumed"]
