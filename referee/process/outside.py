@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import translate
 from functools import cache, partial
 from hashlib import blake2b
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from referee.process.entry import Entry
@@ -78,9 +78,18 @@ def runtime_of(entry: Entry) -> str:
 
 @cache
 def _our_runtime() -> str:
-    installed = sorted({f"{one.name}=={one.version}" for one in distributions()})
+    installed = sorted({f"{name}=={version}" for name, version in map(_name_and_version, distributions())})
     made = blake2b("\n".join(installed).encode(errors="surrogateescape"), digest_size=_HASH_BYTES)
     return f"{platform.python_implementation()} {platform.python_version()}, packages {made.hexdigest()}"
+
+
+def _name_and_version(package: Distribution) -> tuple[str, str]:
+    """As its properties have them. Those read the whole description too, which takes much longer."""
+    text = package.read_text("METADATA") or package.read_text("PKG-INFO") or ""
+    fields = dict(line.partition(": ")[::2] for line in text.partition("\n\n")[0].splitlines())
+    if "Name" in fields and "Version" in fields:
+        return fields["Name"].strip(), fields["Version"].strip()
+    return package.name, package.version
 
 
 def not_shown(entry: Entry, sandbox: Sandbox) -> list[Path]:
@@ -166,9 +175,10 @@ def _print(found: tuple[_Found, ...], places: tuple[Path, ...]) -> str:
 
 def _inside(name: str, places: tuple[Path, ...]) -> str:
     """The path from the place it was found in, so that the same content elsewhere has the same hash."""
-    for number, place in enumerate(places):
-        if Path(name).is_relative_to(place):
-            return f"{number if len(places) > 1 else ''}/{Path(name).relative_to(place)}"
+    for number, place in enumerate(map(str, places)):
+        inside = "." if name == place else name.removeprefix(place.rstrip("/") + "/")
+        if inside != name:
+            return f"{number if len(places) > 1 else ''}/{inside}"
     return name
 
 

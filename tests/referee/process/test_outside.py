@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from hashlib import blake2b
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,13 @@ def test_a_bot_of_our_python_has_its_interpreter_and_our_packages(write_bot: Wri
     assert set(named(folder)) == {os.path.realpath(sys.executable), OUR_PACKAGES}
     version = ".".join(map(str, sys.version_info[:3]))
     assert runtime_of(load_entry(folder)).startswith(f"CPython {version}, packages ")
+
+
+def test_the_packages_of_our_python_are_those_that_it_lists_itself(write_bot: WriteBot) -> None:
+    folder = write_bot(run=["{python}", "bot.py"])
+    listed = sorted({f"{one.name}=={one.version}" for one in distributions()})
+    made = blake2b("\n".join(listed).encode(), digest_size=8).hexdigest()
+    assert runtime_of(load_entry(folder)).endswith(f"packages {made}")
 
 
 @pytest.mark.parametrize(
