@@ -125,7 +125,8 @@ def stream(request: Request, events: AsyncIterator[str]) -> EventStream:
 
 async def _while_allowed(request: Request, events: AsyncIterator[str]) -> AsyncIterator[str]:
     """The events, until the session or the token has ended or has other rights. For a visitor they go on."""
-    began = await asyncio.to_thread(account_of, request)
+    # Of a request to the API it is known already: asked again, an account that has just ended would be a visitor's.
+    began = getattr(request.state, "caller", None) or await asyncio.to_thread(account_of, request)
     async for text in events:
         if began is not None and await asyncio.to_thread(account_now, request) != began:
             return  # a browser that may still follow connects again

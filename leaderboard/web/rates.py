@@ -59,22 +59,24 @@ class Rates:
 
 
 class KnownAddresses:
-    """The addresses from which each name was used to sign in since the server began: the latest pairs. It is for one
-    thread."""
+    """The addresses from which each name was used to sign in since the server began: of each name the latest ones, so
+    that one owner with many addresses lets no others be forgotten. It is for one thread."""
 
-    def __init__(self, most: int = 10_000) -> None:
+    def __init__(self, most: int = 20) -> None:
         self._most = most
-        self._pairs: dict[tuple[str, str], None] = {}
+        self._addresses: dict[str, dict[str, None]] = {}
 
     def add(self, name: str, address: str) -> None:
-        """Somebody has signed in with this name from there."""
-        self._pairs.pop((name, address), None)
-        self._pairs[name, address] = None
-        if len(self._pairs) > self._most:
-            del self._pairs[next(iter(self._pairs))]
+        """The owner of this name has signed in from there."""
+        known = self._addresses.setdefault(name, {})
+        known.pop(address, None)
+        known[address] = None
+        if len(known) > self._most:
+            del known[next(iter(known))]
 
     def __contains__(self, pair: tuple[str, str]) -> bool:
-        return pair in self._pairs
+        name, address = pair
+        return address in self._addresses.get(name, ())
 
 
 def _words(seconds: int) -> str:

@@ -4,12 +4,15 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from leaderboard.web import live
+from leaderboard.web.accounts import caller_of
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import HandInRefused, NewToken, Refusal
@@ -205,6 +208,23 @@ async def test_what_is_followed_ends_with_the_session(
     await asyncio.gather(*others, visitor, return_exceptions=True)
 
 
+async def test_what_began_just_when_the_account_ended_ends_too(intake: Intake) -> None:
+    """Between the check of the request and the first event it may be revoked; it is no visitor's request then."""
+    made = session(intake, "ann")
+    headers = [(b"authorization", f"Bearer {made.secret}".encode())]
+    server = SimpleNamespace(state=SimpleNamespace(hand_ins=intake))
+    request = Request({"type": "http", "method": "GET", "headers": headers, "app": server})
+    caller_of(request)
+
+    async def events() -> AsyncIterator[str]:
+        for number in range(3):
+            yield str(number)
+
+    assert [text async for text in live._while_allowed(request, events())] == ["0", "1", "2"]
+    intake.accounts.revoke_token("ann", intake.account(made.secret).token_id)
+    assert [text async for text in live._while_allowed(request, events())] == []
+
+
 async def test_what_an_organiser_follows_ends_when_the_rights_end(
     web: httpx.AsyncClient, intake: Intake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +354,15 @@ def test_of_known_addresses_the_latest_are_kept() -> None:
         known.add("ann", address)
     assert [("ann", address) in known for address in "abc"] == [True, False, True]
     assert ("eve", "a") not in known
+
+
+def test_many_addresses_of_one_owner_let_no_others_be_forgotten() -> None:
+    known = KnownAddresses()
+    known.add("ann", "home")
+    for number in range(20_000):
+        known.add("eve", f"2001:db8:0:{number:x}::/64")
+    assert ("ann", "home") in known
+    assert [("eve", f"2001:db8:0:{number:x}::/64") in known for number in (0, 19_979, 19_980)] == [False, False, True]
 
 
 @pytest.mark.usefixtures("quick")
