@@ -6,6 +6,7 @@ Homes may be unset or read-only, and the folder for temporary files may have a p
 
 import os
 import pwd
+import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,6 +21,8 @@ MAX_SOCKET_PATH_BYTES = 107
 
 _ROOM_BYTES = 48
 """What names below a folder for sockets take, and the folder's own."""
+
+_MOST_LINKS = 40
 
 _NO_HOME = Path("/nonexistent")
 """The home of a user without one, as Debian names it."""
@@ -54,11 +57,39 @@ def expanded(text: str) -> Path:
 
 def file_to_write(path: Path, otherwise: str) -> Path:
     """The file that `path` names, through links; it need not be there. A file that replaces it must replace neither
-    a link nor a pipe or a device. UsageError with the next step `otherwise`; OSError."""
+    a link nor a pipe or a device. UsageError with the next step `otherwise`, also for a link as in `place_to_write`;
+    OSError."""
     if path.exists() and not path.is_file():
         what = "it is a folder" if path.is_dir() else "it is not an ordinary file"
         raise UsageError(f"cannot write {path}: {what}", otherwise)
-    return Path(os.path.realpath(path))
+    return place_to_write(path, otherwise)
+
+
+def place_to_write(path: Path, otherwise: str) -> Path:
+    """Where `path` leads through links, none of which somebody else may have laid: a link of another user, in a folder
+    that others may write to. What it leads to would be replaced with our rights. UsageError with the next step
+    `otherwise`; OSError."""
+    place, links = Path("/"), 0
+    waiting = list(reversed(path.absolute().parts))
+    while waiting:
+        part = waiting.pop()
+        here = place.parent if part == ".." else place / part  # the place itself has no link in it
+        try:
+            found = here.lstat()
+        except FileNotFoundError:
+            place = here
+            continue
+        if not stat.S_ISLNK(found.st_mode):
+            place = here
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise UsageError(f"cannot write {path}: {here} is a link that leads to itself", otherwise)
+        if found.st_uid not in (0, os.geteuid()) and place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            what = f"{here} is a link of another user, in a folder that others may write to"
+            raise UsageError(f"cannot write {path}: {what}", otherwise)
+        waiting += reversed(here.readlink().parts)
+    return place
 
 
 def configuration_folder() -> Path:

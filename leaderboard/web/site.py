@@ -31,6 +31,7 @@ from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import public_record
 from leaderboard.web.tables import Tables, TablesBusy
 from referee.errors import PlatformError, UsageError
+from referee.folders import place_to_write
 from referee.record import RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.record.store import FileStamp
@@ -94,9 +95,9 @@ def publish(
     address of the site, with which the links of its feeds begin; without it they are relative. Matches are drawn by
     `jobs` processes; `report` is called with the number of drawn matches and the number of all.
     """
-    target = Path(os.path.realpath(target))  # the folder that a link names, which a web server may show
-    made = target.parent / f".{target.name}-{secrets.token_hex(4)}"
     try:
+        target = place_to_write(target, "choose another folder")  # that a link names, which a web server may show
+        made = target.parent / f".{target.name}-{secrets.token_hex(4)}"
         _check(target)
         made.mkdir(parents=True)
     except OSError as error:

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import os
+import secrets
 import shutil
 import sys
 import textwrap
@@ -271,9 +272,13 @@ def write_whole(path: Path, text: str, otherwise: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = file_to_write(path, otherwise)
-        temporary = whole.with_name(f".{whole.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(whole)
+        temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(8)}.tmp")
+        try:
+            with temporary.open("x", encoding="utf-8", errors="replace") as file:  # follows no link
+                file.write(text)
+            temporary.replace(whole)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST):
             raise UsageError(f"cannot write {path}: {error.strerror}", otherwise) from None

@@ -84,7 +84,8 @@ def write_durably(path: Path, text: str) -> None:
     """Replace the file by one with this ASCII text, whole and on the disk. OSError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="ascii") as file:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("x", encoding="ascii") as file:  # follows no link that others have laid there
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

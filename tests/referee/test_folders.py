@@ -1,0 +1,80 @@
+"""Files that are replaced through links: which links are followed."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee import folders
+from referee.errors import UsageError
+from referee.folders import file_to_write, place_to_write
+from referee.run.head import write_durably
+
+Strange = Callable[[Path], None]
+
+
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> Strange:
+    """strange(link) makes it the link of another user."""
+
+    def change(link: Path) -> None:
+        if os.geteuid() == 0:
+            os.lchown(link, 65533, 65533)
+        else:
+            uid = os.geteuid() + 1
+            monkeypatch.setattr(folders.os, "geteuid", lambda: uid)
+
+    return change
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A folder that others may write to, beside a file of ours."""
+    (tmp_path / "precious").write_text("ours\n")
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+@pytest.mark.parametrize("inside", ["", "site/rows.csv"])
+def test_a_link_of_another_user_in_a_shared_folder_is_not_followed(shared: Path, strange: Strange, inside: str) -> None:
+    link = shared / "out"
+    link.symlink_to("../precious" if not inside else "..")
+    assert place_to_write(link / inside, "name another file") == Path(os.path.realpath(link / inside))
+    strange(link)
+    with pytest.raises(UsageError, match=r"out is a link of another user, in a folder that others may write to"):
+        place_to_write(link / inside, "name another file")
+    shared.chmod(0o755)
+    assert place_to_write(link / inside, "name another file") == Path(os.path.realpath(link / inside))
+
+
+def test_a_link_that_leads_to_a_link_of_another_user_is_not_followed(
+    shared: Path, strange: Strange, tmp_path: Path
+) -> None:
+    (tmp_path / "own").symlink_to("shared/out")
+    (shared / "out").symlink_to(tmp_path / "precious")
+    assert file_to_write(tmp_path / "own", "name another file") == tmp_path / "precious"
+    strange(shared / "out")
+    with pytest.raises(UsageError, match="is a link of another user"):
+        file_to_write(tmp_path / "own", "name another file")
+
+
+def test_paths_lead_where_the_system_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "up").symlink_to("a/b")
+    (tmp_path / "gone").symlink_to("a/new")
+    (tmp_path / "ring").symlink_to("ring")
+    monkeypatch.chdir(tmp_path)
+    for text in ("up/../file", "gone", "gone/x", "a/./b/../c", str(tmp_path / "up" / "x"), "up"):
+        assert str(place_to_write(Path(text), "")) == os.path.realpath(text)
+    with pytest.raises(UsageError, match="leads to itself"):
+        place_to_write(Path("ring"), "name another file")
+
+
+def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_path: Path) -> None:
+    (shared / f".head.{os.getpid()}.tmp").symlink_to(tmp_path / "precious")
+    write_durably(shared / "head", "text\n")
+    assert (shared / "head").read_text() == "text\n"
+    assert (tmp_path / "precious").read_text() == "ours\n"
