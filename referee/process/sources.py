@@ -159,6 +159,8 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
     """Every file, and links that stay within. `output`: what is left out besides `LEFT_OUT`; None to leave out nothing.
     EntryError if there is more than a bot may have."""
     room = Room(folder)
+    filled: set[Path] = set()
+    linked: list[_File] = []
     waiting = [(Path(), 1)]
     while waiting:
         inside, depth = waiting.pop()
@@ -180,14 +182,22 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
                             if name := next((part for part in parts if _is_left_out(part, output or frozenset())), ""):
                                 what = f"links to {name}, which cannot be part of a bot"
                                 raise EntryError(f"{path}: {what}", "remove the link")
+                            filled.update(relative.parents)
+                            if (folder / target).is_dir():
+                                linked.append(_File(relative, target))
                             yield _File(relative, target)
                         elif each.is_dir(follow_symlinks=False):
                             waiting.append((relative, depth + 1))
                         elif each.is_file(follow_symlinks=False):  # a socket, pipe or device has no content to name
                             room.take(path, each.stat(follow_symlinks=False))
+                            filled.update(relative.parents)
                             yield _File(relative, relative)
             except OSError as error:
                 raise _unreadable(folder / inside, error) from None
+    for link in linked:
+        if link.real not in filled:  # nobody keeps it: a bot is its files
+            what = f"links to {link.real}, a folder without a file"
+            raise EntryError(f"{folder / link.path}: {what}", "put a file into the folder, or remove the link")
 
 
 class Room:

@@ -1,6 +1,7 @@
 """The id of an entry: changes with what the bot is, and with nothing else."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,21 @@ def test_a_folder_that_is_a_link_to_itself_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "round").symlink_to("round")
     with pytest.raises(ManifestError, match=r"round: does not exist"):
         load_entry(tmp_path / "round")
+
+
+@pytest.mark.parametrize("inside", [[], ["sub/"], ["__pycache__/"], ["note"], ["sub/", "sub/note"]])
+def test_a_link_to_a_folder_without_a_file_is_refused_by_its_own_path(folder: Path, inside: list[str]) -> None:
+    """A bot is its files: a copy of it would not have the folder."""
+    (folder / "empty").mkdir()
+    for name in inside:
+        (folder / "empty" / name).mkdir() if name.endswith("/") else (folder / "empty" / name).write_text("")
+    (folder / "le").symlink_to("empty")
+    if "note" in "".join(inside):
+        assert load_entry(folder).id
+        return
+    said = r"^{}: links to empty, a folder without a file; put a file".format(re.escape(str(folder / "le")))
+    with pytest.raises(EntryError, check=says(said)):
+        load_entry(folder)
 
 
 def test_a_broken_link_is_refused(folder: Path) -> None:
