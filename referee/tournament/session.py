@@ -364,6 +364,6 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         machine=machine,
         commitment=keeper.commitment,
         **({RATINGS: {"anchor": tournament.rating_anchors}} if tournament.rating_anchors else {}),
-        **({BOT_DEFAULTS: dict(tournament.config.bot_defaults)} if tournament.config.bot_defaults else {}),
+        **{BOT_DEFAULTS: dict(tournament.config.bot_defaults)},
         **({"left_out": [asdict(one) for one in tournament.left_out]} if tournament.left_out else {}),
     )

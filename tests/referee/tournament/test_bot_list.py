@@ -293,3 +293,15 @@ def test_a_bot_that_joins_has_the_defaults_of_the_file_where_it_does_not_say_oth
     assert "clock" not in load_joining(text, tmp_path / "bots/late", "more", None, path).fields
     path.write_text(file_text)
     assert load_joining(text, tmp_path / "bots/late", "more", None, path).fields["clock"] == dict(late.clock)
+
+
+def test_defaults_that_come_into_the_file_after_the_run_began_hold_for_no_bot(
+    write_file, write_bot, play, run_folder, tmp_path
+):
+    for name in ("ann", "bob", "late"):
+        write_bot(name)
+    path = write_file(HEAD + '[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n')
+    play(load_tournament(path))
+    path.write_text(path.read_text() + "[bot_defaults]\nclock = { move_s = 2, first_move_s = 6 }\n")
+    joined = load_joining(Run(run_folder).journal, tmp_path / "bots/late", None, None, path)
+    assert "clock" not in joined.fields
