@@ -1,5 +1,6 @@
 """`crosstown ladder`: commands for an organiser on the ladder's machine."""
 
+import math
 import shlex
 import sys
 import time
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from referee.ladder.config import LadderConfig
     from referee.ladder.people import LadderPeople
     from referee.ladder.store import LadderStore
+
+_RESTART_S = 5.0
+"""The process that plays is started again within this time, if crosstown serve goes on."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -632,33 +636,44 @@ def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float, *,
     from referee.cli.ladder_process import LOCK
     from referee.errors import BusyError, PlatformError, UsageError
     from referee.ladder.season import ask_for_end, end_if_over, matches_left, note_over, read_season
-    from referee.run.lock import RunLock
+    from referee.run.lock import RunLock, is_run
     from referee.texts import plural
 
     lock = config.data / LOCK
     if now:
         try:
-            with RunLock(lock, wait_s=0.0):
-                number = read_season(config.data).number
-                note_over(config.data)
-                end_if_over(config, store, _say)
-                return number
+            held = RunLock(lock)
         except BusyError:
+            if not is_run(lock):  # workers of a process that was killed
+                raise
             what = "--now is for a ladder that is stopped, and this one runs"
             raise UsageError(what, "leave it out, or stop crosstown serve first") from None
+        with held:
+            number = read_season(config.data).number
+            note_over(config.data)
+            end_if_over(config, store, _say)
+            return number
     number = ask_for_end(config.data).number
-    end_s, left = time.monotonic() + limit_s, 0
+    end_s, runs_s, has_looked = time.monotonic() + limit_s, -math.inf, False
     while read_season(config.data).number == number:
-        with suppress(BusyError), RunLock(lock, wait_s=0.0):
-            if not left and not read_season(config.data).over:
-                left = matches_left(config)
-                if left:
-                    what = f"{plural(left, 'match')} of blocks in play have no result yet"
-                    _say(f"{what}: start crosstown serve, which plays them, or add --now to leave them out")
-                else:
-                    note_over(config.data)
-            if end_if_over(config, store, _say):
-                break
+        if is_run(lock, by_others=True):
+            runs_s = time.monotonic()
+        # A process that plays is started again at once, and needs the lock then.
+        if time.monotonic() >= runs_s + _RESTART_S and (not has_looked or read_season(config.data).over):
+            taken: RunLock | None = None
+            with suppress(BusyError):
+                taken = RunLock(lock, wait_s=0.0)
+            if taken is not None:
+                with taken:
+                    if not has_looked and not read_season(config.data).over:
+                        if left := matches_left(config):
+                            what = f"{plural(left, 'match')} of blocks in play have no result yet"
+                            _say(f"{what}: start crosstown serve, which plays them, or add --now to leave them out")
+                        else:
+                            note_over(config.data)
+                    has_looked = True
+                    if end_if_over(config, store, _say):
+                        break
         if time.monotonic() > end_s:
             raise PlatformError(
                 f"the blocks of season {number} are not over within {limit_s / 60:g} minutes",

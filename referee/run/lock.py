@@ -79,8 +79,9 @@ class RunLock:
             ) from error
 
 
-def is_run(path: Path) -> bool:
-    """Whether the runner that signed the lock file at `path` lives; on another host one must believe it."""
+def is_run(path: Path, *, by_others: bool = False) -> bool:
+    """Whether the runner that signed the lock file at `path` lives; on another host one must believe it. `by_others`:
+    and is not this process."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -89,7 +90,7 @@ def is_run(path: Path) -> bool:
         holder = _Holder.read(fd)
     finally:
         os.close(fd)
-    return holder is not None and holder.lives
+    return holder is not None and holder.lives and not (by_others and holder.is_this_process)
 
 
 class _Holder:
@@ -109,6 +110,10 @@ class _Holder:
     def lives(self) -> bool:
         """Whether the runner itself is there. On another host one must believe it."""
         return self.host != socket.gethostname() or started(self.pid) == self._started
+
+    @property
+    def is_this_process(self) -> bool:
+        return self.lives and (self.host, self.pid) == (socket.gethostname(), os.getpid())
 
 
 def started(pid: int) -> str:

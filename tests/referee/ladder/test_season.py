@@ -1,5 +1,9 @@
 """The end of a season: what has begun is played, secrets are told, and the next season begins."""
 
+import fcntl
+import json
+import socket
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +11,7 @@ import pytest
 
 from referee.cli.ladder import _end_season
 from referee.cli.ladder_process import LOCK
-from referee.errors import PlatformError, UsageError
+from referee.errors import BusyError, PlatformError, UsageError
 from referee.ladder import season as module
 from referee.ladder.disk import DiskWatch
 from referee.ladder.intake import open_store
@@ -107,6 +111,40 @@ def test_the_command_leaves_open_blocks_of_a_stopped_ladder_unless_it_is_told_to
         assert _end_season(cut_off.config, store, 0.0, now=True) == 1
     assert read_season(cut_off.config.data) == Season(2)
     assert not old_run(cut_off).check().wrong
+
+
+def test_the_command_waits_for_workers_of_a_killed_process_and_says_nothing_else(cut_off) -> None:
+    """It does not say that the ladder runs, which it does not."""
+    path = cut_off.config.data / LOCK
+    path.write_text(json.dumps({"pid": 2147483647, "host": socket.gethostname(), "started": "1"}))
+    with open_store(cut_off.config) as store, path.open("rb+") as worker:
+        fcntl.flock(worker, fcntl.LOCK_EX)
+        threading.Timer(0.3, lambda: fcntl.flock(worker, fcntl.LOCK_UN)).start()
+        assert _end_season(cut_off.config, store, 0.0, now=True) == 1
+
+
+def test_a_division_that_another_process_holds_is_named(cut_off) -> None:
+    with open_store(cut_off.config) as store:
+        with RunLock(cut_off.folder().lock), pytest.raises(BusyError, match="is being run by process"):
+            _end_season(cut_off.config, store, 0.0, now=True)
+        with RunLock(cut_off.folder().lock), pytest.raises(BusyError, match="is being run by process"):
+            _end_season(cut_off.config, store, 600.0, now=False)
+        assert _end_season(cut_off.config, store, 0.0, now=True) == 1
+
+
+def test_while_the_command_waits_it_leaves_the_lock_to_the_process_that_plays(cut_off, monkeypatch) -> None:
+    taken = []
+
+    class Counted(RunLock):
+        def __init__(self, *given: Any, **more: Any) -> None:
+            taken.append(given)
+            super().__init__(*given, **more)
+
+    monkeypatch.setattr("referee.run.lock.RunLock", Counted)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with open_store(cut_off.config) as store, pytest.raises(PlatformError, match="are not over"):
+        _end_season(cut_off.config, store, 0.2, now=False)
+    assert len(taken) == 1
 
 
 def test_a_full_disk_does_not_end_a_season_before_its_blocks_are_over(cut_off) -> None:
