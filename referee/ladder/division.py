@@ -23,6 +23,7 @@ from referee.ladder.beliefs import Beliefs
 from referee.ladder.bots import Connections, LadderBot, NoConnections
 from referee.ladder.chooser import OWNER_SHARE, REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.given_up import GivenUpMatches
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.record.journal import (
@@ -52,9 +53,11 @@ from referee.schedule.formats import ladder
 from referee.schedule.formats.api import Extent, Variant
 from referee.schedule.schedule import place_of
 from referee.schedule.spec import MatchSpec, SeatSpec
+from referee.texts import one_line, without_store
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost, nothing
 from referee.tournament.messages import BotSetup, Meeting
+from referee.tournament.progress import GivenUp
 from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Playing, Runner
 from referee.tournament.session import open_progress
@@ -80,6 +83,9 @@ _BACK_AT_ONCE = ("replaced", "paused", "absent")
 
 _MOST_BEGUN = 10_000
 """The number of begun blocks that are remembered when a runner is started."""
+
+_MOST_GIVEN_UP = 10
+"""The number of matches in a row that are given up until that is an alarm."""
 
 _TUPLES = ("env", "read", "hidden", "devices")
 
@@ -185,6 +191,8 @@ class Division:
         """Matches that a remote bot did not lose, of blocks that it has left, and its name: they are to be annulled."""
         self._bars: dict[str, tuple[str, ...]] = {}
         """By name of a bot: the owners that it has met in too large a share of its blocks, until it has another one."""
+        self._given_up = GivenUpMatches(config.breaker.in_a_row)
+        self._last_given_up = ""
 
     # Begin and end
 
@@ -210,6 +218,8 @@ class Division:
         if changed := check_configuration(self.folder, text, description):
             step = "undo the change in the ladder's file, or give the division another name: a new one begins"
             raise ChangedError(str(changed), step, changed.changes)
+        self.begun_at = datetime.fromisoformat(text.created.at) if text.created is not None else datetime.now(UTC)
+        """When its run, which is that of this season, was begun."""
         if text.created is None:
             self._keeper = begin(self.folder.secrets, seed)
             self._journal = stack.enter_context(Journal(self.folder.journal, text))
@@ -276,6 +286,7 @@ class Division:
             provider_voids(events),
             self._keeper,
         )
+        self.runner.on_given_up = self._on_given_up
 
     def _read(self, run: Run) -> None:
         """The members and blocks of a run that is taken up."""
@@ -449,6 +460,7 @@ class Division:
         self._journal.append(control.kind, **control_fields(control), activation=bot.activation)
         self.progress.schedule.control(control)
         self.progress.breaker.returned(member.entry_id, control.place)
+        self._given_up.forget(member.entry_id)
         member.bot, member.out, member.reason = bot, "", ""
         self.beliefs.joined(member.entry_id, bot.name)
 
@@ -470,10 +482,11 @@ class Division:
             )
         self._unfair.clear()
 
-    def _leave(self, member: Member, kind: ControlKind, reason: str) -> None:
+    def _leave(self, member: Member, kind: ControlKind, reason: str, place: int | None = None) -> None:
+        """It is out from this place on, by default from the next block on."""
         control = Control(
             kind,
-            self.progress.schedule.places,
+            self.progress.schedule.places if place is None else place,
             entry_id=member.entry_id,
             name=member.bot.name,
             by="rule",
@@ -587,7 +600,10 @@ class Division:
                 self._last_match_s = now_s
 
     def alarm(self) -> str:
-        """A sentence if nothing has ended for long although something could be played; '' otherwise."""
+        """A sentence if nothing has ended for long although something could be played, or what ends does not count; ''
+        otherwise."""
+        if (number := self._given_up.since_last) >= _MOST_GIVEN_UP:
+            return f"the last {number} matches of {self.config.name} were given up, the last: {self._last_given_up}"
         waits_s = self._time_s() - self._last_match_s
         if waits_s < 60 * self._ladder.matchmaking.alarm_min or not (self.playing or self._open or self.idle.waiting):
             return ""
@@ -689,10 +705,28 @@ class Division:
             self._close(place)
             return
         entries = [seat.entry_id for seat in seats]
+        self._given_up.counted(entries, place)
         if self._taken is None:
             self._learn(match_id, place, entries, judged.ranking)
         else:
             self._taken[match_id] = place, entries, judged.ranking
+
+    def _on_given_up(self, spec: MatchSpec, what: GivenUp, named: Collection[str]) -> None:
+        """Pause a bot that is alone with that."""
+        entries = [seat.entry_id for seat in spec.seats]
+        self._last_given_up = one_line(without_store(f"{what.reason}: {what.detail}"))
+        alone = self._given_up.given_up(entries, named, spec.place)
+        for entry_id, place in alone if self._ladder.breaker.enabled else ():
+            member = self._members.get(entry_id)
+            if member is not None and not member.out:
+                number = self._given_up.in_a_row
+                reason = (
+                    f"{number} of its matches were given up and none has counted since the first, while matches of its"
+                    f" opponents counted; the last: {self._last_given_up}"
+                )
+                self._leave(member, "breaker", reason, place)
+                self.broken.append(member.bot)
+                self._observer.note(f"'{member.bot.name}' is paused in {self.config.name}: {reason}")
 
     def _learn(self, match_id: str, place: int, entries: Sequence[str], ranking: Sequence[int]) -> None:
         number = self._block_of.get(place)
@@ -783,6 +817,7 @@ def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member
         fields.get("fresh", False),
         fields["name"] if remote is not None else "",
         remote["version"] if remote is not None else "",
+        handed_in=remote is None and not fields.get("house", False),
     )
     bot = LadderBot(
         fields["name"],

@@ -444,9 +444,11 @@ class LadderPeople:
     # For the process that plays
 
     def waiting_acts(self) -> list[tuple[int, str, Mapping[str, Any]]]:
-        """Acts that are still to be carried out, the oldest first: number, reason and what they are about."""
+        """Acts that are still to be carried out, the oldest first: number, reason, and what they are about with who
+        asked for them and when."""
         rows = self._database.rows("SELECT * FROM acts WHERE done = '' ORDER BY id")
-        return [(row["id"], row["reason"], json.loads(row["detail"]) | {"by": row["who"]}) for row in rows]
+        asked = ((row, {"by": row["who"], "at": row["at"]}) for row in rows)
+        return [(row["id"], row["reason"], json.loads(row["detail"]) | by) for row, by in asked]
 
     def done(self, number: int, state: str = "yes") -> None:
         """An act was carried out, or `state` says why not."""

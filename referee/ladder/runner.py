@@ -136,7 +136,15 @@ class Loader:
         known_as = entry_id(bot, entry.id)
         fresh = self._config.fresh if settings is None or settings.fresh is None else settings.fresh
         setup = BotSetup(
-            str(entry.folder), bot.name, dict(entry.options), entry.id, sandbox, entry.content, known_as, fresh
+            str(entry.folder),
+            bot.name,
+            dict(entry.options),
+            entry.id,
+            sandbox,
+            entry.content,
+            known_as,
+            fresh,
+            handed_in=bool(bot.content),
         )
         clock = settings.clock if settings else {}
         return Loaded(known_as, setup, dict(entry.options), clock, handed_in=bool(bot.content)), entry
@@ -359,6 +367,9 @@ class LadderRunner:
             try:
                 if division_name not in known:
                     raise UsageError(f"{division_name} is not played now", "see the alarms")
+                # Matches of two seasons may have the same id. Acts have their time in seconds.
+                if datetime.fromisoformat(what["at"]) < known[division_name].begun_at.replace(microsecond=0):
+                    raise UsageError("the season of this match has ended", "its results stay as they are")
                 if not known[division_name].has_annulled(match_id):  # a kill may come before `done`
                     known[division_name].annul(match_id, by=by, reason=reason)
             except UsageError as error:

@@ -13,7 +13,8 @@ class Attempts:
     """At one match, since it was last given up, annulled or reopened, or a bot that did not start was reinstated.
 
     `reason` and `detail` are of the last attempt; `failed_starts` has (entry, what went wrong) for every one that was
-    lost because a bot did not start; `floods` tells, by seat, of bots that kept a worker busy until it died.
+    lost because a bot did not start; `floods` tells, by seat, of bots that kept a worker busy until it died. `named`
+    are the entries that the last attempt was void for, as far as this runner has seen it.
     """
 
     number: int = 0
@@ -21,6 +22,7 @@ class Attempts:
     detail: str = ""
     failed_starts: list[tuple[str, str]] = field(default_factory=list)
     floods: dict[int, str] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
 
 
 def memory_voids(events: Iterable[JournalLine]) -> Counter[str]:

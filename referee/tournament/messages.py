@@ -56,6 +56,8 @@ class BotSetup:
     """The name under which it is expected to connect; '' for a bot that the worker starts."""
     version: str = ""
     """What a remote bot must say in Hello."""
+    handed_in: bool = False
+    """A stranger has handed it in to a ladder. Machines of a cluster build it within the limits for hand-ins."""
 
 
 @dataclass(frozen=True, slots=True)

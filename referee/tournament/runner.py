@@ -164,6 +164,8 @@ class Runner:
         there are slots."""
         self._room = asyncio.Event()
         """Set when a match joins `_closing`."""
+        self.on_given_up: Callable[[MatchSpec, GivenUp, Collection[str]], None] = lambda _spec, _given_up, _named: None
+        """Called for each match that is given up, with the entries that it was given up for, if that is known."""
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set, or until the matches in play have ended after an order has changed the
@@ -424,6 +426,7 @@ class Runner:
         self._tally.void += 1
         past = self._attempts.setdefault(spec.match_id, Attempts())
         past.number, past.reason, past.detail = past.number + 1, reason, detail
+        past.named = _named(spec, result)
         faults = [
             fault
             for fault in (result.faults if result is not None else ())
@@ -539,6 +542,7 @@ class Runner:
             self._observer.note(
                 f"match {spec.match_id} did not count in {past.number} attempts: {past.reason}: {past.detail}"
             )
+            self.on_given_up(spec, given_up, past.named)
 
     def _reconsider(self) -> None:
         """What was given up because of an entry that is out by now is cancelled instead."""
@@ -646,6 +650,12 @@ def _without_provider(spec: MatchSpec, result: MatchResult | None) -> list[SeatS
     """The bots for which a match is void because they got no answer from their provider."""
     faults = result.faults if result is not None else ()
     return [spec.seats[fault.seat] for fault in faults if fault and fault.reason is EndReason.PROVIDER_ERROR_VOID]
+
+
+def _named(spec: MatchSpec, result: MatchResult | None) -> frozenset[str]:
+    """The entries for which an attempt was void, as far as that is known."""
+    faults = result.faults if result is not None else ()
+    return frozenset(spec.seats[fault.seat].entry_id for fault in faults if fault is not None)
 
 
 def _printed(fault: Fault) -> list[str]:

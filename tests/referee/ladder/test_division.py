@@ -3,10 +3,12 @@
 import asyncio
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from html import unescape
 
 import httpx
@@ -726,6 +728,59 @@ def test_a_match_that_is_annulled_while_the_division_plays_counts_in_no_table(ma
     world.play()
     assert match_id not in world.run().records.paths()
     assert all(spec.match_id != match_id for spec in world.tables.played[played:])
+
+
+def test_a_bot_whose_matches_are_given_up_while_others_play_on_is_paused_and_told_why(make_ladder, bot):
+    world = make_ladder("idle_below = 0.03\nplacement_blocks = 2")
+    world.tables.behaves = lambda spec: "void" if "bob" in {seat.name for seat in spec.seats} else "rated"
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    assert {(division, name) for division, name, _ in world.roster.told} == {("toy", "bob")}
+    reason = world.roster.told[0][2]
+    assert reason.startswith(
+        "3 of its matches were given up and none has counted since the first, while matches of its"
+    )
+    assert reason.endswith("the last: platform_fault: as the script says")
+    assert [fields["name"] for fields in world.lines("breaker")] == ["bob"]
+    played = len(world.tables.played)
+    world.play()
+    assert "bob" not in {seat.name for spec in world.tables.played[played:] for seat in spec.seats}
+    world.tables.behaves = lambda _: "rated"
+    world.roster.set(bot("ann"), bot("bob", activation=2), bot("cyd"))
+    world.play()
+    assert "bob" in {seat.name for spec in world.tables.played[played:] for seat in spec.seats}
+    assert len(world.lines("breaker")) == 1
+
+
+@pytest.mark.parametrize("bots", ["ann bob cyd", "ann bob"])
+def test_no_bot_is_paused_for_trouble_that_all_share_and_the_organiser_hears_of_it(make_ladder, bot, bots):
+    world = make_ladder("idle_below = 0.03\nplacement_blocks = 2")
+    world.tables.behaves = lambda _: "void"
+    world.roster.set(*map(bot, bots.split()))
+    runner = world.play(lambda: len(world.tables.played) > 60)
+    assert world.roster.told == []
+    assert world.lines("breaker") == []
+    alarm = runner.divisions[0].alarm()
+    assert re.fullmatch(
+        r"the last \d\d matches of toy were given up, the last: platform_fault: as the script says", alarm
+    )
+
+
+def test_what_was_asked_for_in_an_earlier_season_changes_no_match_of_the_same_id(make_ladder, bot, tmp_path):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    match_id = sorted(world.run().records.paths())[0]
+    begun_at = datetime.fromisoformat(world.run().journal.created.at)
+    for earlier_s, state in ((60, "the season of this match has ended"), (0, "yes")):
+        clock = partial(lambda at: at, begun_at - timedelta(seconds=earlier_s))
+        with LadderStore(tmp_path / f"{earlier_s}.db", tmp_path / "content", clock=clock) as store:
+            people = store.people(divisions=["toy"])
+            people.annul(SHELL, "toy", match_id, "a power cut")
+            runner = world.runner(people)
+            world.play(runner=runner)
+            assert [act.state for act in people.acts(SHELL, 9) if act.what == "annul"] == [state]
+        assert (match_id in {row.match_id for row in counted_matches(world.run()).rows}) == bool(earlier_s)
 
 
 def test_the_runner_does_what_organisers_have_asked_for_and_says_so(make_ladder, bot, tmp_path):
