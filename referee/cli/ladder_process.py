@@ -27,7 +27,7 @@ from referee.event_loop import run_loop
 from referee.ladder.bots import Roster
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
 from referee.ladder.division import Tables
-from referee.ladder.intake import Intake, Trials, open_store
+from referee.ladder.intake import BUILD_DISK_MIB, Intake, Trials, open_store
 from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
 from referee.ladder.season import end_if_over
@@ -133,6 +133,7 @@ def play_ladder(
         at_once = 1
         if peer is not None:
             from referee.cluster.executor import DaskExecutor
+            from referee.cluster.orders import HandIns
             from referee.cluster.trial_orders import AT_ONCE, MachineTrials
 
             check_network(config, peer)
@@ -144,6 +145,7 @@ def play_ladder(
                 sends_builds=config.executor.build == "organiser",
                 note=note,
                 ladder=True,
+                hand_ins=HandIns(config.hand_ins.build_s, BUILD_DISK_MIB, config.sandbox.read),
             )
             if elsewhere:
                 trials, at_once = MachineTrials(cluster).try_out, AT_ONCE

@@ -6,8 +6,10 @@ again.
 """
 
 import asyncio
+import math
 import secrets
 import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,7 +24,7 @@ from distributed.comm.core import CommClosedError
 from referee.cluster import tasks
 from referee.cluster.archive import MOST_BUILD_BYTES, MOST_PACKED_BYTES, Parcel, fits, pack, pack_build
 from referee.cluster.machine import METRIC, Facts, own_platform, own_versions
-from referee.cluster.orders import TOPIC, Answer, Order, TrialOrder
+from referee.cluster.orders import TOPIC, Answer, HandIns, Order, TrialOrder
 from referee.cluster.peers import Peer
 from referee.cluster.relay import END, ORDER
 from referee.cluster.serving import check_versions
@@ -89,10 +91,14 @@ _Block: TypeAlias = tuple[Path, int]
 
 @dataclass(slots=True)
 class History:
-    """Of a machine by its name, over all its connections. `faults` are matches in a row that it could not play."""
+    """Of a machine by its name, over all its connections. `faults` are matches in a row that it could not play. `voids`
+    are void matches for which no bot is named; `voids_of` counts the others by the bot, and `bots` are all that played
+    there."""
 
     matches: int = 0
     voids: int = 0
+    voids_of: Counter[str] = field(default_factory=Counter)
+    bots: set[str] = field(default_factory=set)
     lag_us: int = 0
     wall_us: int = 0
     faults: list[str] = field(default_factory=list)
@@ -100,15 +106,24 @@ class History:
     unable: dict[str, str] = field(default_factory=dict)
     """For each bot, by content: why it cannot be built or does not start here."""
 
+    @property
+    def counted_voids(self) -> int:
+        """Those that may be the machine's. No bot has more than its share of them: a bot can see where it plays, and
+        have its matches void on one machine alone."""
+        share = math.ceil(self.voids_of.total() / max(1, len(self.bots)))
+        return self.voids + sum(min(number, share) for number in self.voids_of.values())
+
 
 @dataclass(slots=True)
 class Machine:
-    """One that is connected. `busy` are matches of other runs on it."""
+    """One that is connected. `busy` are matches of other runs on it. `full` says why it takes no trial, '' if it takes
+    some."""
 
     address: str
     facts: Facts
     history: History
     busy: int = 0
+    full: str = ""
     playing: int = 0
     bringing: dict[str, "asyncio.Task[tuple[str, str]]"] = field(default_factory=dict)
 
@@ -171,7 +186,8 @@ class DaskExecutor:
     not end the ladder: it waits for a machine. If a bot cannot be built anywhere, the match is void, since it did not
     start.
 
-    With `sends_builds` machines of this machine's platform play with the builds that were made here.
+    With `sends_builds` machines of this machine's platform play with the builds that were made here. `hand_ins`: how
+    they build what strangers have handed in.
     """
 
     def __init__(
@@ -189,6 +205,7 @@ class DaskExecutor:
         on_state: Callable[[ClusterState], None] = lambda _: None,
         ladder: bool = False,
         sends_builds: bool = False,
+        hand_ins: HandIns | None = None,
     ) -> None:
         self._peer = peer
         self._records = records
@@ -202,6 +219,7 @@ class DaskExecutor:
         """For each block that was begun, the class or the name of the machine that plays it."""
         self._ladder = ladder
         self._sends_builds = sends_builds
+        self._hand_ins = "" if hand_ins is None else hand_ins.to_json()
         self._made: dict[str, _Made] = {}
         self._trying = 0
         """Slots that trials have."""
@@ -328,13 +346,13 @@ class DaskExecutor:
             able = [
                 machine
                 for machine in self._machines.values()
-                if not (machine.history.drained or (strict and machine.facts.sandbox != "strict"))
+                if not (machine.history.drained or machine.full or (strict and machine.facts.sandbox != "strict"))
             ]
             if self._machines and not able and not is_noted:
                 is_noted = True
                 self._note(
-                    "a hand-in waits: each machine gets no more matches, or the sandbox does not work there; see"
-                    " what is missing with: crosstown doctor, on a machine"
+                    "a hand-in waits: each machine gets no more matches, its disk is nearly full, or the sandbox does"
+                    " not work there; see what is missing with: crosstown doctor, on a machine"
                 )
             left = [machine for machine in able if machine.name not in without]
             if able and not left:
@@ -650,8 +668,9 @@ class DaskExecutor:
         try:
             async with self._packing:  # not while the machine builds, which may take long
                 data = await self._transport(machine, bot, made)
+            hand_ins = self._hand_ins if bot.handed_in else ""
             told: tuple[str, str] = await self._run(
-                attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data
+                attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data, hand_ins
             )
             return told
         finally:
@@ -695,7 +714,7 @@ class DaskExecutor:
             what = f"on machine '{machine.name}': {result.detail}"
             self._fault(machine, spec.match_id, what)
             raise MatchLost(what, machine=machine.name)
-        self._count(machine, result)
+        self._count(machine, bots, result)
         return replace(result, record=answer.record or None)
 
     def _check_start(self, machine: Machine, spec: MatchSpec, bots: tuple[BotSetup, ...], result: MatchResult) -> None:
@@ -723,11 +742,17 @@ class DaskExecutor:
         if len(set(history.faults)) >= MOST_FAULTS:
             self._drain(machine, what)
 
-    def _count(self, machine: Machine, result: MatchResult) -> None:
+    def _count(self, machine: Machine, bots: tuple[BotSetup, ...], result: MatchResult) -> None:
         history = machine.history
         history.faults.clear()
+        history.bots.update(bot.content for bot in bots)
+        named = {fault.seat for fault in result.faults if fault is not None}
+        if result.memory_of is not None:
+            named.add(result.memory_of)
         if result.status == "rated":
             history.matches += 1
+        elif result.status == "void" and named:
+            history.voids_of.update({bots[seat].content for seat in named})
         elif result.status == "void":
             history.voids += 1
         history.lag_us += sum(stats.lag_us or 0 for stats in result.seat_stats)
@@ -816,6 +841,7 @@ class DaskExecutor:
                 continue
             if address in self._machines:
                 self._machines[address].busy = self._others(told["busy"])
+                self._machines[address].full = told["full"]
             elif address not in self._refused:
                 self._join(address, dict(told))
         port = identity["services"].get("dashboard")
@@ -834,7 +860,7 @@ class DaskExecutor:
             self._note(said if number else f"no machine is there, and matches wait for one{join}")
 
     def _join(self, address: str, told: dict[str, Any]) -> None:
-        busy = self._others(told.pop("busy", {}))
+        busy, full = self._others(told.pop("busy", {})), told.pop("full", "")
         try:
             facts = Facts.from_values(told)
         except (KeyError, TypeError):
@@ -849,7 +875,7 @@ class DaskExecutor:
             self._histories[facts.name] = History()
         history = self._histories.setdefault(facts.name, History())
         self._waits_for = ""
-        self._machines[address] = Machine(address, facts, history, busy)
+        self._machines[address] = Machine(address, facts, history, busy, full)
         self._are_several_kinds = len({machine.facts.kind for machine in self._machines.values()}) > 1
         self._missed_since.pop(facts.name, None)
         self._missed_since.pop(facts.kind, None)
@@ -916,11 +942,11 @@ class DaskExecutor:
 def stands_out(history: History, others: Iterable[History]) -> str:
     """Why a machine is to get no more matches: it voids or lags far more than all others together; '' if not so."""
     rest = list(others)
-    matches, voids = sum(one.matches for one in rest), sum(one.voids for one in rest)
-    total = history.matches + history.voids
+    matches, voids = sum(one.matches for one in rest), sum(one.counted_voids for one in rest)
+    total = history.matches + history.counted_voids
     if total < LEAST_MATCHES or matches + voids < LEAST_MATCHES:
         return ""
-    rate, usual = history.voids / total, voids / (matches + voids)
+    rate, usual = history.counted_voids / total, voids / (matches + voids)
     if rate > VOID_RATE and rate > TIMES_OTHERS * usual:
         return f"{rate:.0%} of its matches were void, {usual:.0%} of those of the other machines"
     if min(history.matches, matches) < LEAST_MATCHES:

@@ -64,6 +64,24 @@ class Order:
             raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class HandIns:
+    """How a machine builds what strangers have handed in, each phase and by how much the disk may fill, and what all of
+    these bots may `read`."""
+
+    build_s: float
+    disk_mib: int
+    read: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "HandIns":
+        values = json.loads(text)
+        return cls(**{**values, "read": tuple(values["read"])})
+
+
 _TRIAL = b'{"trial":'
 
 
@@ -89,7 +107,7 @@ class TrialOrder:
         """The sandbox that the job asks for."""
         return str(json.loads(self.job)["profile"])
 
-    def job_with(self, **values: str | tuple[str, ...]) -> str:
+    def job_with(self, **values: str | int | tuple[str, ...]) -> str:
         """The job with other values in it."""
         return json.dumps({**json.loads(self.job), **values})
 

@@ -9,7 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,21 @@ from distributed import Worker, WorkerPlugin
 
 from referee.cluster.archive import Parcel, unpack, unpack_build
 from referee.cluster.machine import Facts
-from referee.cluster.orders import TOPIC, Answer, Order, TrialOrder
+from referee.cluster.orders import TOPIC, Answer, HandIns, Order, TrialOrder
 from referee.cluster.relay import END, NEWS, ORDER
 from referee.cluster.trial_on_machine import try_out
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
-from referee.process.build import BuildError, Yard, build, needs_build, take_build
+from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits, needs_build, take_build
 from referee.process.cgroup import find
-from referee.process.entry import EntryError, ManifestError, NotBuiltError, load_stored, source_id
+from referee.process.disk import LEAST_FREE, free_share, missing_bytes
+from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_stored, source_id
+from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import BotNameError, load_manifest
 from referee.process.packages import read_requirements
-from referee.process.sandbox import Profile
+from referee.process.sandbox import Profile, Sandbox, check_programs
 from referee.process.sources import read_sources
-from referee.process.store import Built, Version, hold, store_folder
+from referee.process.store import Built, evict_builds, hold, mark_of, most_builds_mib, note_use, store_folder
 from referee.record.store import closed_path, live_path
 from referee.texts import one_line
 from referee.tournament.executor import MatchLost
@@ -48,7 +50,19 @@ NEWS_BYTES = 64 << 10
 MOST_IDLE = 64
 """Bots that are held between their matches: those that were used last."""
 
+ROOM_S = 60.0
+"""How often it is seen whether builds have to be removed."""
+
 _NOWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A bot that can play. As long as this lives its sources and builds are not removed. `marks` are the files whose
+    times say when they were used last."""
+
+    holds: tuple[object, ...]
+    marks: tuple[Path, ...]
 
 
 class MachinePlugin(WorkerPlugin):
@@ -61,17 +75,21 @@ class MachinePlugin(WorkerPlugin):
         self._work = work
         self._facts = facts
         self._hidden = tuple(str(path.resolve()) for path in hidden)
-        self._versions: dict[str, Version] = {}
-        """Bots that are held in the store, those that were used last at the end."""
+        self._kept: dict[str, _Kept] = {}
+        """Bots that are held, by content, those that were used last at the end."""
         self._ready: set[tuple[str, Profile, str]] = set()
         """Bots that can play, with the profile of their builds and the hash of the organiser's, if it is to be that."""
         self._needed = Counter[str]()
         """For each bot, the number of its matches in play."""
-        self._taking: dict[tuple[str, str], asyncio.Future[tuple[str, str, Version | None]]] = {}
+        self._taking: dict[tuple[str, str], asyncio.Future[tuple[str, str, _Kept | None]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._playing: dict[str, tuple[str, asyncio.Task[None]]] = {}
         """For each order its runner, as Dask's client, and its match."""
         self._tables_free = asyncio.Semaphore(facts.slots)
+        self._making_room = asyncio.Lock()
+        self._looking: asyncio.Task[None] | None = None
+        self._full = ""
+        """Why no build and no trial begins here: little of the disk is free."""
         self._records = work / "records"
         self._tables = LocalExecutor(
             [],
@@ -87,6 +105,7 @@ class MachinePlugin(WorkerPlugin):
         shutil.rmtree(self._records, ignore_errors=True)
         self._records.mkdir(parents=True)
         await self._tables.__aenter__()
+        self._looking = asyncio.create_task(self._keep_room())
 
     def _listen(self, worker: Worker) -> None:
         self._worker = worker
@@ -95,6 +114,8 @@ class MachinePlugin(WorkerPlugin):
 
     async def teardown(self, worker: Worker) -> None:
         self._tables.kill()
+        if self._looking is not None:
+            self._looking.cancel()
         await self._end_all([task for _, task in self._playing.values()])
         await self._tables.__aexit__(None, None, None)
 
@@ -103,8 +124,34 @@ class MachinePlugin(WorkerPlugin):
         self._tables.kill()
 
     def facts(self, _worker: Worker) -> Mapping[str, Any]:
-        """The machine's facts, which Dask sends with each heartbeat, and how many matches each runner has here."""
-        return {**self._facts.to_values(), "busy": Counter(client for client, _ in self._playing.values())}
+        """The machine's facts, which Dask sends with each heartbeat, how many matches each runner has here, and why the
+        machine takes no trial, if it takes none."""
+        busy = Counter(client for client, _ in self._playing.values())
+        return {**self._facts.to_values(), "busy": busy, "full": self._full}
+
+    async def _keep_room(self) -> None:
+        while True:
+            await self._make_room()
+            await asyncio.sleep(ROOM_S)
+
+    async def _make_room(self) -> str:
+        """Remove builds that nobody needs until the others have room. Returns why no build can begin here, '' if one
+        can."""
+        async with self._making_room:
+            try:
+                if not await asyncio.to_thread(_evict):
+                    self._release(0)
+                    await self._tables.end_idle()  # its workers hold the bots that they have played
+                    await asyncio.to_thread(_evict)
+                free = free_share(cache_folder())
+                low = f"{100 * free:.1f} % of the disk of its cache is free"
+                full = f"{low}; builds begin when {100 * LEAST_FREE:g} % is" if free < LEAST_FREE else ""
+            except (ExpectedError, OSError) as error:
+                full = one_line(str(error))
+            if bool(full) != bool(self._full):
+                self._note(f"no build and no hand-in begins here: {full}" if full else "builds begin here again")
+            self._full = full
+            return full
 
     def _on_order(self, client: str, key: str, data: bytes) -> None:
         task = asyncio.create_task(self._serve(client, key, data))
@@ -140,6 +187,8 @@ class MachinePlugin(WorkerPlugin):
 
     async def _try_out(self, data: bytes, key: str, client: str) -> bytes:
         order = TrialOrder.from_bytes(data)
+        if full := await self._make_room():
+            return Answer(key, "broken", self._facts.name, full).to_bytes()
         profile = self._confined(order.profile)
         hidden = (*self._hidden, str(self._work.resolve()))
 
@@ -147,9 +196,11 @@ class MachinePlugin(WorkerPlugin):
             self._tell(client, kind, key=key, data=said)
 
         try:
-            how = await try_out(order, self._work, profile, hidden, tell)
+            how = await try_out(order, self._work, profile, hidden, self._facts.slots, tell)
         except (ExpectedError, OSError) as error:
             return Answer(key, "broken", self._facts.name, one_line(str(error))).to_bytes()
+        finally:
+            await self._make_room()
         return Answer(key, "tried", self._facts.name, how).to_bytes()
 
     async def _play(self, data: bytes, _key: str, client: str) -> bytes:
@@ -165,7 +216,10 @@ class MachinePlugin(WorkerPlugin):
                 return Answer(order.key, "lacks", name, lacks=tuple(dict.fromkeys(lacks))).to_bytes()
             meeting = Meeting(records, tuple(map(self._here, order.bots)))
             following = asyncio.create_task(self._follow(order, client, records)) if order.follow else None
-            result = await self._tables.play(order.spec, order.cap_s, meeting)
+            # As on one machine: the limits of all bots that play at once fit into the memory.
+            share = Share(memory_room(), self._facts.slots, self._facts.slots * len(order.bots))
+            spec = order.spec.within_memory(max(LEAST_MIB, share.mib))
+            result = await self._tables.play(spec, order.cap_s, meeting)
             record = await asyncio.to_thread(_read_record, records, order.spec.match_id)
             return Answer(order.key, "played", name, result=result, record=record).to_bytes()
         except MatchLost as error:
@@ -181,59 +235,86 @@ class MachinePlugin(WorkerPlugin):
             self._needed.subtract(needed)
             self._release(MOST_IDLE)
 
-    async def take(self, content: str, profile: str, parcel: bytes) -> tuple[str, str]:
+    async def take(self, content: str, profile: str, parcel: bytes, hand_ins: HandIns | None = None) -> tuple[str, str]:
         """See `tasks.take_bot`."""
         key = content, profile
         if (taking := self._taking.get(key)) is None:
-            taking = asyncio.ensure_future(asyncio.to_thread(self._take, content, self._confined(profile), parcel))
+            taking = asyncio.ensure_future(self._take_with_room(content, self._confined(profile), parcel, hand_ins))
             self._taking[key] = taking
             taking.add_done_callback(lambda _: self._taking.pop(key, None))
-        kind, why, version = await asyncio.shield(taking)
-        if version is not None:
-            self._versions[content] = version
+        kind, why, kept = await asyncio.shield(taking)
+        if kept is not None:
+            self._kept[content] = kept
             # Its build may be another one now.
             self._ready = {one for one in self._ready if one[0] != content}
         return kind, why
 
-    def _take(self, content: str, profile: Profile, data: bytes) -> tuple[str, str, Version | None]:
+    async def _take_with_room(
+        self, content: str, profile: Profile, parcel: bytes, hand_ins: HandIns | None
+    ) -> tuple[str, str, _Kept | None]:
+        await self._make_room()
+        taken = await asyncio.to_thread(self._take, content, profile, parcel, hand_ins)
+        await self._make_room()
+        return taken
+
+    def _take(
+        self, content: str, profile: Profile, data: bytes, hand_ins: HandIns | None = None
+    ) -> tuple[str, str, _Kept | None]:
         try:
             parcel = Parcel.from_bytes(data)
             version = unpack(store_folder(), content, parcel.sources)
+            limits = BuildLimits()
+            if hand_ins is not None:
+                box = Sandbox(profile, read=hand_ins.read)
+                check_programs(load_manifest(version.folder), version.folder, box)
+                limits = hand_in_limits(hand_ins.build_s, hand_ins.disk_mib, self._facts.slots)
             if needs_build(version.folder):
+                if self._full:
+                    return "broken", self._full, None
                 _take_builds(version.folder, parcel.builds, profile)
                 hidden = (*self._hidden, str(self._work.resolve()))
-                build(version.folder, Yard(profile, cgroups=find(), hidden=hidden))
-            if why := _why_not_started(content, version.folder):
+                build(version.folder, Yard(profile, limits, find(), hidden=hidden))
+            kept, why = _started(content, version.folder)
+            if why:
                 return "unable", why, None
+        except ManifestError as error:
+            return "unable", one_line(str(error)), None
         except BuildError as error:
             return "unable", one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
         except (ExpectedError, OSError) as error:
             return "broken", one_line(str(error)), None
-        return "", "", version
+        return "", "", kept
 
     async def _has(self, bot: BotSetup, artefacts: str) -> bool:
         """Whether the bot is here and built, under the profile that it needs; with `artefacts` also whether its build
         is the one with this hash."""
         profile = self._confined(bot.sandbox.profile)
         if (bot.content, profile, artefacts) in self._ready:
-            self._versions[bot.content] = self._versions.pop(bot.content)
+            kept = self._kept[bot.content] = self._kept.pop(bot.content)
+            for mark in kept.marks:
+                note_use(mark)
             return True
         # Its files are hashed. In this loop, a large bot would keep heartbeats back until the machine counts as lost.
-        version = await asyncio.to_thread(_usable, bot, profile, artefacts)
-        if version is None:
+        found = await asyncio.to_thread(_usable, bot, profile, artefacts)
+        if found is None:
+            if self._needed[bot.content] <= 1:  # no other match plays with it: what comes now may take its place
+                self._forget(bot.content)
             return False
-        self._versions[bot.content] = version
+        self._kept[bot.content] = found
         self._ready.add((bot.content, profile, artefacts))
         return True
 
     def _release(self, most_idle: int) -> None:
-        """Hold only so many of the bots that no match in play needs: the store may remove the others, and a match that
-        needs one looks for it again."""
-        idle = [content for content in self._versions if not self._needed[content]]
+        """Hold only so many of the bots that no match in play needs: the files of others may be removed, and a match
+        that needs one looks for it again."""
+        idle = [content for content in self._kept if not self._needed[content]]
         for content in idle[: max(0, len(idle) - most_idle)]:
-            del self._versions[content]
-            self._ready = {one for one in self._ready if one[0] != content}
+            self._forget(content)
         self._needed = +self._needed
+
+    def _forget(self, content: str) -> None:
+        self._kept.pop(content, None)
+        self._ready = {one for one in self._ready if one[0] != content}
 
     def _here(self, bot: BotSetup) -> BotSetup:
         """The bot as a table of this machine finds it."""
@@ -268,26 +349,34 @@ class MachinePlugin(WorkerPlugin):
             self._worker.batched_send({"op": NEWS, "client": client, "message": {"kind": kind, **fields}})
 
 
-def _why_not_started(content: str, folder: Path) -> str:
-    """Why the bot, which is built, cannot be started on this machine, such as a program that is not there; '' if it
-    can. EntryError."""
+def _evict() -> bool:
+    """Remove builds for which there is no room; whether the others have room."""
+    cache = cache_folder()
+    return evict_builds(cache, most_builds_mib() << 20, missing_bytes(cache))
+
+
+def _started(content: str, folder: Path) -> tuple[_Kept | None, str]:
+    """The bot, which is built; or why it cannot be started on this machine, such as a program that is not there.
+    EntryError."""
     try:
-        load_stored(content, folder)
+        return _keep(load_stored(content, folder)), ""
     except NotBuiltError:  # its build was removed since: the machine asks for the bot again
-        return ""
+        return None, ""
     except ManifestError as error:
-        return one_line(str(error).replace(f"{folder}/", "").replace(str(folder), "the bot's folder"))
-    return ""
+        return None, one_line(str(error).replace(f"{folder}/", "").replace(str(folder), "the bot's folder"))
 
 
-def _usable(bot: BotSetup, profile: Profile, artefacts: str) -> Version | None:
+def _keep(entry: Entry) -> _Kept:
+    marks = (store_folder() / entry.content / "size", *map(mark_of, entry.builds))
+    return _Kept((*entry.holds, entry.environment), marks)
+
+
+def _usable(bot: BotSetup, profile: Profile, artefacts: str) -> _Kept | None:
     """The bot's files in the store of this machine, if they are there and built as they have to be."""
-    version = None
-    with suppress(EntryError):
-        version = hold(store_folder(), bot.content)
-    if version is None:
-        return None
     try:
+        version = hold(store_folder(), bot.content)
+        if version is None:
+            return None
         entry = load_stored(bot.content, version.folder, bot.name, bot.options)
     except (NotBuiltError, EntryError, ManifestError, BotNameError):
         return None
@@ -295,7 +384,7 @@ def _usable(bot: BotSetup, profile: Profile, artefacts: str) -> Version | None:
         return None
     if artefacts and entry.built is not None and entry.built.artefacts != artefacts:
         return None
-    return version
+    return _keep(entry)
 
 
 def _take_builds(folder: Path, builds: Sequence[tuple[Built, bytes]], profile: Profile) -> None:

@@ -19,6 +19,7 @@ from referee.cluster.orders import TrialOrder
 from referee.folders import cache_folder
 from referee.process.entry import source_id
 from referee.process.manifest import load_manifest
+from referee.process.packages import read_requirements
 from referee.process.sandbox import Profile
 from referee.process.sources import read_sources
 from referee.process.store import discard_builds, read_built, store_folder
@@ -27,20 +28,29 @@ from referee.tournament.messages import MAX_LINE_BYTES
 
 COMMAND = (sys.executable, "-m", "referee.ladder.trial")
 
+LOG_S = 1.0
+"""The new part of a log is sent at most this often, if it is not long."""
+
 _CHUNK_BYTES = 64 << 10
 _DONE = b'{"event": "done"}'
 
 
 async def try_out(
-    order: TrialOrder, work: Path, profile: Profile, hidden: tuple[str, ...], tell: Callable[[str, bytes], None]
+    order: TrialOrder,
+    work: Path,
+    profile: Profile,
+    hidden: tuple[str, ...],
+    slots: int,
+    tell: Callable[[str, bytes], None],
 ) -> str:
     """How the process ended. `tell` is called with "event" and a line, and with "log" and bytes. `hidden` are
-    paths that neither the bot nor its build sees. A cancelled call ends the process and its bots. The build that a
-    trial made stays only if the trial was done. EntryError, ManifestError, OSError."""
+    paths that neither the bot nor its build sees. `slots` of them share the memory of this machine. A cancelled call
+    ends the process and its bots. The build and the environment that a trial made stay only if the trial was done.
+    EntryError, ManifestError, OSError."""
     bot = await asyncio.to_thread(unpack, store_folder(), order.content, order.sources)
     opponent = await asyncio.to_thread(unpack, store_folder(), order.opponent, order.opponent_sources)
-    place = await asyncio.to_thread(_place_of_build, bot.folder)
-    was_built, is_done = read_built(place) is not None, False
+    places_of_builds = await asyncio.to_thread(_places_of_builds, bot.folder)
+    fresh, is_done = [place for place in places_of_builds if read_built(place) is None], False
 
     def pass_on(kind: str, said: bytes) -> None:
         nonlocal is_done
@@ -50,7 +60,7 @@ async def try_out(
     scratch = work / "trials" / order.key
     scratch.mkdir(parents=True)
     places = {"folder": str(bot.folder), "opponent": str(opponent.folder), "scratch": str(scratch)}
-    job = order.job_with(**places, profile=profile, hidden=hidden)
+    job = order.job_with(**places, profile=profile, hidden=hidden, slots=slots)
     try:
         process = await asyncio.create_subprocess_exec(
             *COMMAND,
@@ -67,13 +77,17 @@ async def try_out(
             await _end(process)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        if not (was_built or is_done):
+        for place in () if is_done else fresh:
             discard_builds(place)
 
 
-def _place_of_build(folder: Path) -> Path:
+def _places_of_builds(folder: Path) -> tuple[Path, ...]:
+    """Where the bot's build lies, if it has one, and the environment with its packages."""
     manifest = load_manifest(folder)
-    return cache_folder() / source_id(manifest, read_sources(folder, manifest))
+    ids = [source_id(manifest, read_sources(folder, manifest))]
+    if (requirements := read_requirements(folder, manifest)) is not None:
+        ids.append(requirements.id)
+    return tuple(cache_folder() / one for one in ids)
 
 
 async def _follow(process: asyncio.subprocess.Process, job: str, tell: Callable[[str, bytes], None]) -> str:
@@ -83,8 +97,14 @@ async def _follow(process: asyncio.subprocess.Process, job: str, tell: Callable[
     events, log = process.stdout, process.stderr
 
     async def follow_log() -> None:
+        """At intervals: a build may write byte by byte, and each message costs the runner some time."""
         while chunk := await log.read(_CHUNK_BYTES):
-            tell("log", chunk)
+            gathered = bytearray(chunk)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOG_S):
+                    while len(gathered) < _CHUNK_BYTES and (chunk := await log.read(_CHUNK_BYTES)):
+                        gathered += chunk
+            tell("log", bytes(gathered))
 
     following = asyncio.create_task(follow_log())
     try:

@@ -1,26 +1,12 @@
 """How much of the disk is free, and what the ladder does not begin any more when little is."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from referee.folders import cache_folder
 from referee.ladder.config import LadderConfig
-
-
-def free_share(path: Path) -> float:
-    """The share of the disk of `path` that this user may still fill: of bytes or of files, whichever is less; 1.0 where
-    that cannot be told."""
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    try:
-        found = os.statvfs(path)
-    except OSError:
-        return 1.0
-    shares = [found.f_bavail / found.f_blocks] if found.f_blocks else []
-    shares += [found.f_favail / found.f_files] if found.f_files else []
-    return min(shares, default=1.0)
+from referee.process.disk import free_share
 
 
 @dataclass(frozen=True, slots=True)

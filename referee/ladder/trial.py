@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,14 @@ from referee.folders import cache_folder
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.table import Table
-from referee.process.build import BuildError, BuildLimits, Step, Yard, build, needs_build
+from referee.process.build import BuildError, Step, Yard, build, hand_in_limits, needs_build
 from referee.process.cgroup import find
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry
 from referee.process.launch import LaunchContext
 from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import BotNameError, load_manifest
-from referee.process.needs import opens
 from referee.process.program import ERRORS_OF_A_NAME
-from referee.process.sandbox import Profile, Sandbox, given_to
+from referee.process.sandbox import Profile, Sandbox, check_programs
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.texts import clean, missing_package, one_line, without_store
@@ -56,7 +54,6 @@ MOST_VOIDS = 5
 
 MOST_LOG_BYTES = 1 << 20
 _LEAST_FREE_BYTES = 64 << 20
-_BUILD_PROCESSES = 1024
 _SHOWN_OF_OUTPUT = 12
 _LOOK_FOR_PARENT_S = 0.5
 
@@ -75,7 +72,8 @@ class TrialDivision:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One job. `folder` has the sources, `opponent` the bot to qualify against, `scratch` is for records; `hidden` is
-    what neither the bot nor its build may see, `read` what all bots may."""
+    what neither the bot nor its build may see, `read` what all bots may. `slots`: as many such jobs and matches may go
+    on at the same time on this machine."""
 
     folder: str
     name: str
@@ -87,6 +85,7 @@ class Trial:
     hidden: tuple[str, ...]
     read: tuple[str, ...]
     divisions: tuple[TrialDivision, ...]
+    slots: int = 1
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -135,7 +134,8 @@ def main() -> None:
     log, step = _Log(), "built"
     try:
         say("begin", step=step)
-        _check_programs(job)
+        folder = Path(job.folder)
+        check_programs(load_manifest(folder), folder, Sandbox(job.profile, read=job.read))
         say("end", step=step, detail=_build(job, log, say))
         if not job.divisions:  # what was built before is gone, and is made again
             say("done")
@@ -147,6 +147,8 @@ def main() -> None:
     except RejectedError as error:
         log.line(f"rejected: {error}")
         say("rejected", step=step, reason=str(error), next_step=error.next_step)
+    except NotBuiltError:  # it was built: to make room, its build was removed
+        say("platform", step=step, reason="its build was removed before it was tried")
     except (EntryError, ManifestError, BotNameError) as error:
         what = _of_author(job, str(error))
         log.line(f"rejected: {what}")
@@ -176,36 +178,12 @@ def _of_author(job: Trial, sentence: str) -> str:
     return without_store(sentence.replace(f"{job.folder}/", "").replace(job.folder, "the bot's folder"))
 
 
-def _check_programs(job: Trial) -> None:
-    """RejectedError for a program of this machine that is named by its path: a sandbox shows what lies beside it, as an
-    organiser may want it who has read that line. Nobody reads those of a hand-in."""
-    folder = Path(job.folder)
-    manifest = load_manifest(folder)
-    given = partial(given_to, Sandbox(job.profile, read=job.read), folder)
-    for key in ("run", "fetch", "build", "toolchain"):
-        word = next(iter(getattr(manifest, key)), "")
-        # What begins with '..' leads elsewhere from the folder where the bot plays than from here.
-        if "/" in word and (Path(os.path.normpath(word)).parts[0] == ".." or opens(str(folder / word), folder, given)):
-            raise RejectedError(
-                f"'{key}' in bot.toml names {one_line(word)}, which lies outside of the bot's folder",
-                "name a program of the folder, or one of this machine by its name alone, such as java",
-            )
-
-
 def _build(job: Trial, log: _Log, say: Any) -> str:
     """What was done, for the step."""
     folder = Path(job.folder)
     if not needs_build(folder):
         return "nothing to build"
-    memory_mib = max(512, memory_room().mib // 2)
-    usual = BuildLimits()
-    limits = BuildLimits(
-        fetch_s=job.build_s,
-        build_s=job.build_s,
-        memory_mib=min(usual.memory_mib, memory_mib),
-        processes=_BUILD_PROCESSES,
-        disk_mib=job.build_disk_mib,
-    )
+    limits = hand_in_limits(job.build_s, job.build_disk_mib, job.slots)
 
     def told(phase: Step) -> None:
         doing = {"wait": "waiting for another that builds the same", "fetch": "fetching", "build": "compiling"}
@@ -299,7 +277,7 @@ async def _qualify(job: Trial, entry: Entry, division: TrialDivision, sandbox: S
     opponent = load_entry(Path(job.opponent), "random")
     entries = {entry.id: entry, opponent.id: opponent}
     records = Path(tempfile.mkdtemp(prefix="qualify-", dir=job.scratch))
-    share = Share(memory_room(), 0, division.players)
+    share = Share(memory_room(), job.slots - 1, job.slots * division.players)
     seats = (
         SeatSpec(entry.id, entry.name, entry.manifest.version),
         *[SeatSpec(opponent.id, opponent.name, opponent.manifest.version)] * (division.players - 1),

@@ -27,7 +27,7 @@ from referee.process.entry import source_id
 from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, fetch_environment, find_hosts
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
 from referee.process.launch import LaunchContext
-from referee.process.limits import ProcessLimits
+from referee.process.limits import ProcessLimits, memory_room
 from referee.process.manifest import PYTHON, Manifest, ManifestError, load_manifest
 from referee.process.needs import find_toolchains, leads_out
 from referee.process.output import Capture, joined
@@ -74,6 +74,8 @@ _SHOWN_LINES = 20
 _TOOLCHAIN_BYTES = 4096
 _TOOLCHAIN_CHARS = 200
 _SHARED_MEMORY_BYTES = 1 << 30
+_HAND_IN_PROCESSES = 1024
+_LEAST_HAND_IN_MIB = 512
 
 
 class BuildError(ExpectedError):
@@ -113,6 +115,20 @@ class BuildLimits:
 
     def limit_s(self, phase: Phase) -> float:
         return {"fetch": self.fetch_s, "build": self.build_s, "toolchain": self.toolchain_s}[phase]
+
+
+def hand_in_limits(build_s: float, disk_mib: int, slots: int) -> BuildLimits:
+    """Of a build that a stranger has handed in, on a machine that does up to `slots` things at the same time. All its
+    builds together fit into the memory of the machine, and none gets more than half of it."""
+    usual = BuildLimits()
+    share_mib = memory_room().mib // max(2, slots)
+    return BuildLimits(
+        fetch_s=build_s,
+        build_s=build_s,
+        memory_mib=min(usual.memory_mib, max(_LEAST_HAND_IN_MIB, share_mib)),
+        processes=_HAND_IN_PROCESSES,
+        disk_mib=disk_mib,
+    )
 
 
 class Log:

@@ -13,8 +13,8 @@ memory limit, 2 if for want of memory elsewhere. End of file means that nothing 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
 (files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
 bubblewrap, and these its words: word), path (its PATH), seccomp (hex), users (FIRST:COUNT to choose from), mount (a
-path to mount for the bot), own (one of these, to give to the user); rlimit, cgroup, full, mount, own and word may be
-repeated.
+path to mount for the bot), own (one of these, to give to the user), oom_score (the program's oom_score_adj; the kernel
+takes those with more first); rlimit, cgroup, full, mount, own and word may be repeated.
 """
 
 # Part of the guardian: few and cheap imports.
@@ -333,7 +333,7 @@ def _limit(settings: Settings) -> None:
     try:
         # When memory runs out, the kernel shall take a bot rather than the referee.
         with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("500")
+            file.write(settings.get("oom_score", ["500"])[0])
     except OSError:
         pass
 

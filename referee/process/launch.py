@@ -30,6 +30,9 @@ _SANDBOX_PROCESSES = 2
 _LEAST_FILES = 64
 """What sandbox and interpreter need to begin."""
 
+BOT_OOM_SCORE, BUILD_OOM_SCORE = 500, 1000
+"""When the machine has no memory left, the kernel takes processes of builds first, then those of bots, then ours."""
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchContext:
@@ -97,12 +100,13 @@ def guardian_argv(
     writable: Sequence[Path] = (),
     home: Path | None = None,
     before: tuple[str, ...] = (),
+    oom_score: int = BOT_OOM_SCORE,
 ) -> list[str]:
     """The command line of a guardian for `argv` in `folder`. `writable`, `home` and `before`: see `confine`.
 
     FileNotFoundError if the sandbox has no program.
     """
-    settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}"]
+    settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}", f"oom_score={oom_score}"]
     counted = frozenset(group.places if group else ())
     if context.sandbox.profile == "strict":
         confined = confine(

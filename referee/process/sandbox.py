@@ -12,9 +12,11 @@ from typing import Literal, TypeAlias, get_args
 
 from referee.folders import cache_folder
 from referee.process.guardian import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
+from referee.process.manifest import Manifest, ManifestError
 from referee.process.mounts import mount_folder
-from referee.process.needs import find_needs, find_toolchains
+from referee.process.needs import find_needs, find_toolchains, opens
 from referee.process.paths import HOME, SYSTEM, is_folder, is_link, is_there
+from referee.texts import one_line
 
 
 def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...]:
@@ -226,6 +228,20 @@ def _groups(devices: Sequence[str]) -> Iterator[int]:
 def given_to(sandbox: Sandbox, folder: Path) -> tuple[Path, ...]:
     """What the organiser has given the bot in `folder`: granted, or on PATH and the like."""
     return (*map(Path, sandbox.read), *_toolchains(tuple(os.environ.items()), folder))
+
+
+def check_programs(manifest: Manifest, folder: Path, sandbox: Sandbox) -> None:
+    """ManifestError for a program of this machine that the bot in `folder` names by its path: a sandbox shows what lies
+    beside it, as an organiser may want it who has read that line. Nobody reads those of a hand-in."""
+    given = partial(given_to, sandbox, folder)
+    for key in ("run", "fetch", "build", "toolchain"):
+        word = next(iter(getattr(manifest, key)), "")
+        # What begins with '..' leads elsewhere from the folder where the bot plays than from here.
+        if "/" in word and (Path(os.path.normpath(word)).parts[0] == ".." or opens(str(folder / word), folder, given)):
+            raise ManifestError(
+                f"'{key}' in bot.toml names {one_line(word)}, which lies outside of the bot's folder",
+                "name a program of the folder, or one of this machine by its name alone, such as java",
+            )
 
 
 @lru_cache(maxsize=256)

@@ -5,8 +5,9 @@ STORE/<content>/size         their size on disk in bytes; its modification time 
 STORE/.half-<random>/        a copy in progress, renamed when complete, so that no other process sees a part of it
 STORE/.bad-<random>/         a copy whose content no longer matches its name
 CACHE/<source id>/lock       held during a build
-CACHE/<source id>/built.json names the current build; written last
-CACHE/<source id>/<number>/  one build: bot/ is what runs, log.txt what fetch and build printed
+CACHE/<source id>/built.json names the current build; written last; its modification time is the last use
+CACHE/<source id>/<number>/  one build: bot/ is what runs, log.txt what fetch and build printed, size its bytes on disk,
+                             once they were counted
 CACHE/homes/, CACHE/bots/    see `homes`, and STORE above
 
 A process that uses a version or a build holds a shared lock on its folder. What nobody holds may be removed.
@@ -15,6 +16,7 @@ A process that uses a version or a build holds a shared lock on its folder. What
 import fcntl
 import json
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -29,7 +31,7 @@ from weakref import WeakValueDictionary
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
 from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, mib_of, read_all
-from referee.process.trees import remove_tree
+from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
 
 _MOST_TRIES = 5
@@ -120,8 +122,21 @@ def hold_built(place: Path) -> tuple[Built, Hold] | None:
         with suppress(OSError):
             hold = Hold.on(built.folder.parent)
             if read_built(place) == built:
+                note_use(mark_of(built))
                 return built, hold
     return None
+
+
+def mark_of(kept: "Built | Version") -> Path:
+    """The file whose modification time is the last use of a build or of a version."""
+    home = kept.folder.parent
+    return home / "size" if isinstance(kept, Version) else home.parent / "built.json"
+
+
+def note_use(mark: Path) -> None:
+    """What this file belongs to is used now: of its kind it is the last that is removed."""
+    with suppress(OSError):
+        os.utime(mark)
 
 
 def write_built(place: Path, built: Built) -> None:
@@ -167,6 +182,62 @@ def discard_builds(place: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+BUILDS_VARIABLE = "CROSSTOWN_BUILDS_MIB"
+MOST_BUILDS_MIB = 20480
+
+_UNCOUNTABLE_BYTES = 4 << 30
+
+_SOURCE_ID = re.compile("[0-9a-f]{16}")
+
+
+def most_builds_mib() -> int:
+    """What the builds of a machine of a cluster may take of the disk together. EntryError."""
+    return mib_of(BUILDS_VARIABLE, MOST_BUILDS_MIB)
+
+
+def evict_builds(cache: Path, most_bytes: int, missing: int = 0) -> bool:
+    """Remove builds until they take no more than `most_bytes`, and `missing` bytes less than now if they take so much;
+    those first that were used longest ago. Never one that somebody holds or makes. Whether enough were removed."""
+    found: list[tuple[int, int, Path]] = []
+    with suppress(OSError):
+        places = [path for path in cache.iterdir() if _SOURCE_ID.fullmatch(path.name)]
+        found = [(*account, path) for path in places if (account := _account_of_builds(path))]
+    total = sum(size for _, size, _ in found)
+    most = min(most_bytes, total - missing if missing <= total else total)
+    for _, size, place in sorted(found):
+        if total <= most:
+            break
+        if discard_builds(place):
+            total -= size
+    return total <= most
+
+
+def _account_of_builds(place: Path) -> tuple[int, int] | None:
+    """When the builds in CACHE/<source id> were used last, 0 if none of them counts, and their bytes on the disk. None
+    if there are none, and while one is made, whose limits hold."""
+    try:
+        with (place / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            homes = [path for path in place.iterdir() if path.name.isdecimal()]
+            size = sum(map(_size_of_build, homes))
+        counts = place / "built.json"
+        return (counts.stat().st_mtime_ns if counts.exists() else 0, size) if homes else None
+    except OSError:
+        return None
+
+
+def _size_of_build(home: Path) -> int:
+    kept = home / "size"
+    with suppress(OSError, ValueError):
+        return int(kept.read_text())
+    try:
+        size = sum(max(entry.stat(follow_symlinks=False).st_blocks * 512, LEAST_BYTES) for entry in walk(home))
+    except OSError:  # a killed build may have left folders that lie too deep for a path
+        return _UNCOUNTABLE_BYTES
+    kept.write_text(f"{size}\n")
+    return size
 
 
 MOST_VARIABLE = "CROSSTOWN_STORE_MIB"
@@ -241,9 +312,9 @@ def hold(store: Path, content: str) -> Version | None:
         raise DamagedError(f"{place / 'bot'}: the stored copy of a bot is damaged ({error})", _RESTORE) from None
     if found != content:
         raise DamagedError(f"{place / 'bot'}: the stored copy of a bot was changed", _RESTORE)
-    with suppress(OSError):
-        os.utime(place / "size")
-    return Version(content, place / "bot", kept)
+    version = Version(content, place / "bot", kept)
+    note_use(mark_of(version))
+    return version
 
 
 def _held(place: Path) -> Hold | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from referee.process.cgroup import PREFIX, claim
 from referee.process.child_reaper import end_marked
-from referee.process.launch import LaunchContext, guardian_argv, make_group
+from referee.process.launch import BUILD_OOM_SCORE, LaunchContext, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
 from referee.process.trees import remove_tree
 
@@ -81,6 +81,7 @@ def run_supervised(command: SupervisedCommand, output: Callable[[bytes], None]) 
                     writable=command.writable,
                     home=command.home,
                     before=command.before,
+                    oom_score=BUILD_OOM_SCORE,
                 ),
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,

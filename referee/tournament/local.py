@@ -243,6 +243,18 @@ class LocalExecutor:
                     "run the same command again: the bot is copied or built again, and every match that counts is kept",
                 )
 
+    async def end_idle(self) -> None:
+        """End the processes of the workers that have nothing to do: they hold the files of the bots that they have
+        played. Each gets a new one with its next match."""
+        idle: list[_Worker] = []
+        while not self._idle.empty():
+            idle.append(self._idle.get_nowait())
+        try:
+            await asyncio.gather(*[worker.stop() for worker in idle if worker.is_idle])
+        finally:
+            for worker in reversed(idle):
+                self._idle.put_nowait(worker)
+
     def kill(self) -> None:
         for worker in self._workers:
             worker.kill()
@@ -361,6 +373,11 @@ class _Worker:
             await _end(process)
             if self._hearing is not None:
                 self._hearing.cancel()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has reported the results of all its matches."""
+        return not self._given
 
     @property
     def pid(self) -> int | None:

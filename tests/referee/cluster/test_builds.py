@@ -11,15 +11,16 @@ import pytest
 
 from referee.cluster import archive as archive_module
 from referee.cluster import executor as executor_module
+from referee.cluster import plugin as plugin_module
 from referee.cluster.archive import Parcel, pack, pack_build, unpack, unpack_build
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_platform, own_versions
-from referee.cluster.orders import Answer
+from referee.cluster.orders import Answer, HandIns
 from referee.cluster.peers import Peer
 from referee.cluster.plugin import MachinePlugin
 from referee.folders import cache_folder
 from referee.match.result import MatchResult
-from referee.process.build import Yard, build
+from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits
 from referee.process.entry import load_entry, load_stored
 from referee.process.sandbox import Sandbox
 from referee.process.sources import EntryError
@@ -105,6 +106,134 @@ def test_a_machine_plays_with_the_build_that_came_and_makes_none(bot, on, tmp_pa
     assert asyncio.run(there._has(setup, ""))
 
 
+def large_bot(folder, name):
+    """Its build leaves 1 MiB."""
+    folder.mkdir()
+    script = "head -c 1048576 /dev/urandom > luck && printf '#!/bin/sh\\n' > run && chmod 755 run"
+    lines = [f'name = "{name}"', 'version = "1"', 'games = ["*"]', 'run = ["./run"]']
+    lines.append(f"build = {json.dumps(['sh', '-c', script])}")
+    (folder / "bot.toml").write_text("\n".join(lines) + "\n")
+    return load_entry(folder, elsewhere=True)
+
+
+def builds_here():
+    return sorted(path.name for path in cache_folder().iterdir() if (path / "built.json").exists())
+
+
+@pytest.fixture
+def several(on, tmp_path, monkeypatch):
+    """Four bots with builds of 1 MiB: the setup of each and its parcel."""
+    made = []
+    for number in range(4):
+        entry = large_bot(tmp_path / f"bot{number}", f"Bot {number}")
+        setup = BotSetup("", entry.name, {}, entry.id, Sandbox("plain"), entry.content)
+        made.append((setup, Parcel(pack(store_folder(), entry.content)).to_bytes()))
+    on("east")
+    monkeypatch.setattr(plugin_module, "free_share", lambda path: 1.0)
+    monkeypatch.setattr(plugin_module, "missing_bytes", lambda path: 0)
+    return made
+
+
+async def test_the_builds_of_a_machine_take_no_more_than_is_allowed(several, tmp_path, monkeypatch):
+    """Those that were used longest ago go, and never one that a match needs."""
+    monkeypatch.setenv("CROSSTOWN_BUILDS_MIB", "3")
+    there = machine(tmp_path)
+    first, *others = several
+    assert await there.take(first[0].content, "plain", first[1]) == ("", "")
+    assert await there._has(first[0], "")
+    there._needed.update([first[0].content])
+    seen = []
+    for setup, parcel in others:
+        assert await there.take(setup.content, "plain", parcel) == ("", "")
+        assert await there._has(setup, "")
+        seen.append(len(builds_here()))
+    assert seen == [2, 2, 2]
+    assert [await there._has(setup, "") for setup, _ in several] == [True, False, False, True]
+    there._needed.clear()
+    monkeypatch.setenv("CROSSTOWN_BUILDS_MIB", "0")
+    assert await there._make_room() == ""
+    assert builds_here() == []
+
+
+async def test_a_machine_whose_disk_is_nearly_full_builds_no_bot(several, bot, on, tmp_path, monkeypatch):
+    monkeypatch.setattr(plugin_module, "free_share", lambda path: 0.04)
+    there = machine(tmp_path)
+    (setup, parcel), *_ = several
+    kind, why = await there.take(setup.content, "plain", parcel)
+    assert kind == "broken"
+    assert why == "4.0 % of the disk of its cache is free; builds begin when 5 % is"
+    assert builds_here() == []
+    monkeypatch.setattr(plugin_module, "free_share", lambda path: 0.06)
+    assert await there.take(setup.content, "plain", parcel) == ("", "")
+
+
+async def test_builds_make_room_on_a_disk_that_is_nearly_full(several, tmp_path, monkeypatch):
+    there = machine(tmp_path)
+    for setup, parcel in several[:2]:
+        await there.take(setup.content, "plain", parcel)
+    monkeypatch.setattr(plugin_module, "missing_bytes", lambda path: 1 << 20 if len(builds_here()) == 2 else 0)
+    await there._make_room()
+    assert [await there._has(setup, "") for setup, _ in several[:2]] == [False, True]
+
+
+def test_a_hand_in_is_built_within_its_limits_on_each_machine(bot, on, tmp_path, monkeypatch):
+    entry = load_entry(bot, elsewhere=True)
+    data = Parcel(pack(store_folder(), entry.content)).to_bytes()
+    yards = []
+
+    def refuse(folder, yard):
+        yards.append(yard)
+        raise BuildError("no compiler")
+
+    monkeypatch.setattr(plugin_module, "build", refuse)
+    on("east")
+    there = machine(tmp_path)
+    assert there._take(entry.content, "plain", data, HandIns(7.0, 99))[0] == "unable"
+    assert there._take(entry.content, "plain", data)[0] == "unable"
+    assert [yard.limits for yard in yards] == [hand_in_limits(7.0, 99, 2), BuildLimits()]
+
+
+@pytest.mark.parametrize("handed_in", [True, False])
+async def test_a_machine_is_told_how_to_build_what_was_handed_in(tmp_path, monkeypatch, handed_in):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True, hand_ins=HandIns(7.0, 99, ("/data",)))
+    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    given = []
+
+    async def run(attempt, key, function, *arguments):
+        given.extend(arguments)
+        return "", ""
+
+    async def transport(machine, bot, what):
+        return b"parcel"
+
+    monkeypatch.setattr(made, "_run", run)
+    monkeypatch.setattr(made, "_transport", transport)
+    setup = BotSetup("", "Ada", {}, "ada", Sandbox("strict"), "ab" * 16, handed_in=handed_in)
+    await made._send(made.machines[0], setup, executor_module._Made())
+    assert given[:3] == ["ab" * 16, "strict", b"parcel"]
+    assert (HandIns.from_json(given[3]) if given[3] else None) == (HandIns(7.0, 99, ("/data",)) if handed_in else None)
+
+
+def test_a_hand_in_that_names_a_program_of_a_machine_by_its_path_does_not_play_there(on, tmp_path):
+    """On the machine of its trial the same path may lead to nothing that the sandbox would show."""
+    tool = tmp_path / "app" / "bin" / "play"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    folder = tmp_path / "eve"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(f'name = "Eve"\nversion = "1"\ngames = ["*"]\nrun = ["{tool}"]\n')
+    entry = load_entry(folder, elsewhere=True)
+    data = Parcel(pack(store_folder(), entry.content)).to_bytes()
+    on("east")
+    there = machine(tmp_path)
+    kind, why, _ = there._take(entry.content, "plain", data, HandIns(7.0, 99))
+    assert kind == "unable"
+    assert f"'run' in bot.toml names {tool}, which lies outside of the bot's folder" in why
+    assert there._take(entry.content, "plain", data, HandIns(7.0, 99, (str(tmp_path / "app"),)))[0] == ""
+    assert there._take(entry.content, "plain", data)[0] == ""
+
+
 def test_the_build_of_the_organiser_replaces_that_of_the_machine(bot, on, tmp_path):
     entry = built(bot)
     on("east")
@@ -167,7 +296,7 @@ def test_a_damaged_build_leaves_nothing_and_says_so(bot, on, tmp_path):
     data = Parcel(pack(store_folder(), entry.content), ((made, archive[: len(archive) // 2]),)).to_bytes()
     on("east")
     kind, why, _ = machine(tmp_path)._take(entry.content, "plain", data)
-    assert (kind, why) == ("broken", why)
+    assert kind == "broken"
     assert "a build arrived damaged" in why
     assert [path.name for path in (cache_folder() / made.source_id).iterdir()] == ["lock"]
 

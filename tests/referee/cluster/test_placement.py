@@ -278,6 +278,37 @@ def test_a_machine_stands_out_by_far_more_voids_or_lag_than_the_others(history, 
     assert found.startswith(words) if words else found == ""
 
 
+def void_by(seat):
+    faults = [None, None]
+    faults[seat] = Fault(seat, EndReason.SUSPECT_TIMEOUT, "late")
+    return result(EndReason.SUSPECT_TIMEOUT, tuple(faults))
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one bot", "all bots"])
+def test_the_void_matches_of_one_bot_take_no_machine_out(cluster, several):
+    """It can see where it plays. But a machine on which the matches of all bots are void gets no more."""
+    made = cluster(facts("east"), facts("west"))
+    east, west = made.machines
+    evil, *others = [replace(ADA, content=f"c{number}", name=f"bot {number}") for number in range(20)]
+    for number in range(100):
+        first, second = (others[(number + step) % 19] for step in (0, 7))
+        pair = (evil, second) if number % 2 else (first, second)
+        found = void_by(0) if several or number % 2 else result()
+        made._judge(east, spec(), pair, Answer("k", "played", "east", result=found))
+        made._judge(west, spec(), pair, Answer("k", "played", "west", result=result()))
+    assert bool(east.history.drained) == several
+    assert not west.history.drained
+
+
+def test_two_bots_whose_matches_are_void_on_one_machine_alone_show_that_it_is_the_machine(cluster):
+    made = cluster(facts("east"), facts("west"))
+    east, west = made.machines
+    for number in range(40):
+        made._judge(east, spec(), BOTS, Answer("k", "played", "east", result=void_by(number % 2)))
+        made._judge(west, spec(), BOTS, Answer("k", "played", "west", result=result()))
+    assert east.history.drained.startswith("100% of its matches were void")
+
+
 def test_a_match_is_not_given_again_to_the_machine_that_lost_it(cluster):
     made = cluster(facts("east", slots=9), facts("west", slots=1))
     with pytest.raises(MatchLost):

@@ -11,6 +11,7 @@ from referee.cluster.orders import Answer, Order
 from referee.cluster.plugin import MachinePlugin
 from referee.cluster.relay import END, NEWS, ORDER, RelayPlugin
 from referee.match.result import MatchResult
+from referee.process.limits import Room
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec
@@ -22,7 +23,7 @@ class Machine:
 
     def __init__(self, folder, slots=2):
         self.stream_handlers = {}
-        self.sent = []
+        self.sent, self.played = [], []
         self.let = asyncio.Event()
         self.plugin = MachinePlugin(folder, Facts("east", "fast", slots, "strict", "Linux-x86_64", own_versions()))
         self.plugin._listen(self)
@@ -34,11 +35,12 @@ class Machine:
         self.sent.append((message["client"], message["message"]))
 
     async def play(self, spec, cap_s, meeting):
+        self.played.append(spec)
         await self.let.wait()
         return MatchResult(spec.match_id, "rated", EndReason.NORMAL, "", (1, 1), (0, 0), (None, None), (), 1, 1.0, "a")
 
     async def has(self, bot, artefacts):
-        self.plugin._versions[bot.content] = object()
+        self.plugin._kept[bot.content] = object()
         self.plugin._ready.add((bot.content, "strict", artefacts))
         return True
 
@@ -103,7 +105,7 @@ async def test_the_matches_of_a_runner_that_is_gone_end_and_its_bots_are_release
     machine.stream_handlers[END](client="gone", key="")
     await machine.settle()
     assert list(machine.plugin._playing) == ["k1"]
-    assert set(machine.plugin._versions) == {"bob", "eve"}
+    assert set(machine.plugin._kept) == {"bob", "eve"}
     assert machine.plugin._ready == {("bob", "strict", ""), ("eve", "strict", "")}
 
 
@@ -114,7 +116,7 @@ async def test_of_the_bots_that_no_match_needs_only_the_last_ones_are_held(tmp_p
     for number in range(5):
         machine.order("runner", f"k{number}", f"bot{number}")
         await machine.settle()
-    assert list(machine.plugin._versions) == ["bot3", "bot4"]
+    assert list(machine.plugin._kept) == ["bot3", "bot4"]
     assert not machine.plugin._needed
     assert not machine.plugin._playing
 
@@ -123,23 +125,33 @@ async def test_a_bot_that_arrives_twice_is_built_once_and_leaves_no_lock(tmp_pat
     machine = Machine(tmp_path)
     taken = []
 
-    def take(content, profile, parcel):
+    def take(content, profile, parcel, hand_ins):
         taken.append(content)
         return "", "", "held"
 
     monkeypatch.setattr(machine.plugin, "_take", take)
     assert await asyncio.gather(*[machine.plugin.take("c", "strict", b"") for _ in range(3)]) == [("", "")] * 3
     await asyncio.sleep(0)
-    assert (taken, machine.plugin._taking, machine.plugin._versions) == (["c"], {}, {"c": "held"})
+    assert (taken, machine.plugin._taking, machine.plugin._kept) == (["c"], {}, {"c": "held"})
 
 
 async def test_a_bot_that_arrives_again_is_looked_at_again(tmp_path, monkeypatch):
     """Its build may be that of another organiser now."""
     machine = Machine(tmp_path)
     machine.plugin._ready = {("c", "strict", "a"), ("c", "strict", "b"), ("d", "strict", "a")}
-    monkeypatch.setattr(machine.plugin, "_take", lambda content, profile, parcel: ("", "", "held"))
+    monkeypatch.setattr(machine.plugin, "_take", lambda *_: ("", "", "held"))
     await machine.plugin.take("c", "strict", b"")
     assert machine.plugin._ready == {("d", "strict", "a")}
+
+
+async def test_bots_of_a_machine_fit_into_its_memory_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "memory_room", lambda: Room(4224, "this machine"))
+    machine = Machine(tmp_path, slots=4)
+    machine.let.set()
+    machine.order("runner", "k0", "ada", "bob")
+    machine.order("runner", "k1", "ada", "bob", "eve", "dan")
+    await machine.settle()
+    assert [spec.limits.memory_mib for spec in machine.played] == [(4224 - 5 * 128) // 8, (4224 - 5 * 128) // 16]
 
 
 async def test_a_plugin_whose_setup_failed_removes_nothing_when_it_ends(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from referee.cluster import plugin as plugin_module
 from referee.cluster import trial_on_machine as on_machine
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_versions
@@ -73,12 +74,15 @@ class Machine:
     """A plugin, and a Dask worker that keeps what it is to send."""
 
     def __init__(self, folder):
-        self.stream_handlers, self.sent = {}, []
+        self.stream_handlers, self.sent, self.events = {}, [], []
         self.plugin = MachinePlugin(folder, facts("east"), (folder / "key.pem",))
         self.plugin._listen(self)
 
     def batched_send(self, message):
         self.sent.append(message["message"])
+
+    def log_event(self, topic, event):
+        self.events.append(event)
 
     async def over(self):
         async with asyncio.timeout(30):
@@ -104,7 +108,7 @@ async def test_a_machine_runs_the_trial_in_places_of_its_own_and_says_what_it_sa
     await machine.over()
     (line,) = machine.said("event")
     there = json.loads(line)
-    assert there["profile"] == "strict"
+    assert (there["profile"], there["slots"]) == ("strict", 1)
     assert there["hidden"] == [str(tmp_path / "work" / "key.pem"), str(tmp_path / "work")]
     assert order.content in there["folder"]
     assert order.opponent in there["opponent"]
@@ -117,16 +121,27 @@ async def test_a_machine_runs_the_trial_in_places_of_its_own_and_says_what_it_sa
 
 @pytest.mark.parametrize(("event", "stays"), [("done", True), ("rejected", False), ("platform", False)])
 async def test_the_build_of_a_trial_stays_only_if_the_bot_qualified(job, tmp_path, monkeypatch, event, stays):
-    text = "from pathlib import Path; place = Path(os.environ['PLACE']); (place / '1' / 'bot').mkdir(parents=True)"
-    text += "; (place / 'built.json').write_text('{}')"
-    script(tmp_path, monkeypatch, f"{text}; print(json.dumps({{'event': '{event}'}}), flush=True)")
-    place = on_machine._place_of_build(Path(job.folder))
-    monkeypatch.setenv("PLACE", str(place))
+    text = "from pathlib import Path\nfor place in map(Path, os.environ['PLACES'].split()):\n"
+    text += "    (place / '1' / 'bot').mkdir(parents=True); (place / 'built.json').write_text('{}')\n"
+    script(tmp_path, monkeypatch, f"{text}print(json.dumps({{'event': '{event}'}}), flush=True)")
+    (Path(job.folder) / "requirements.txt").write_text("numpy\n")
+    place, environment = on_machine._places_of_builds(Path(job.folder))
+    monkeypatch.setenv("PLACES", f"{place} {environment}")
     machine = Machine(tmp_path / "work")
     machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
     await machine.over()
     assert len(machine.said("event")) == 1
     assert (place / "1").exists() == (place / "built.json").exists() == stays
+    assert (environment / "1").exists() == stays
+
+
+async def test_a_log_that_is_written_byte_by_byte_is_few_messages(job, tmp_path, monkeypatch):
+    script(tmp_path, monkeypatch, "for _ in range(300): sys.stderr.write('x'); sys.stderr.flush(); time.sleep(0.001)")
+    machine = Machine(tmp_path / "work")
+    machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
+    await machine.over()
+    assert b"".join(machine.said("log")) == b"x" * 300
+    assert len(machine.said("log")) < 10
 
 
 async def test_a_trial_ends_with_the_plugin_of_its_machine(job, tmp_path, monkeypatch):
@@ -156,6 +171,21 @@ async def test_a_trial_that_nobody_waits_for_ends_with_its_process(job, tmp_path
     with pytest.raises(ProcessLookupError):
         on_machine.os.kill(int(machine.said("event")[0]), 0)
     assert not machine.said("answer")
+
+
+async def test_a_machine_whose_disk_is_nearly_full_tries_no_hand_in(job, tmp_path, monkeypatch):
+    script(tmp_path, monkeypatch, 'print(\'{"event": "done"}\', flush=True)')
+    monkeypatch.setattr(plugin_module, "free_share", lambda path: 0.012)
+    machine = Machine(tmp_path / "work")
+    for number in range(2):
+        machine.stream_handlers[ORDER](client="c", key=f"k{number}", data=_order(f"k{number}", job).to_bytes())
+        await machine.over()
+        monkeypatch.setattr(plugin_module, "free_share", lambda path: 0.5)
+        assert bool(machine.plugin.facts(None)["full"]) == (number == 0)
+    full, free = map(Answer.from_bytes, machine.said("answer"))
+    assert (full.kind, free.kind) == ("broken", "tried")
+    assert full.what.startswith("1.2 % of the disk of its cache is free")
+    assert [said["text"][:14] for said in machine.events] == ["no build and n", "builds begin h"]
 
 
 async def test_sources_that_are_not_what_they_should_be_are_the_machines_trouble(job, tmp_path):
@@ -190,7 +220,10 @@ class Executor:
         for said in self.scripts.pop(0):
             if isinstance(said, Exception):
                 raise said
-            hear("log", said) if isinstance(said, bytes) else hear("event", json.dumps(said).encode())
+            try:
+                hear("log", said) if isinstance(said, bytes) else hear("event", json.dumps(said).encode())
+            except (ValueError, KeyError, TypeError) as error:
+                raise MatchLost(f"it sent a message that cannot be used: {error}", machine=machine.name) from None
         return "exit code 0"
 
     def give_back(self, machine):
@@ -313,13 +346,10 @@ async def test_a_machine_that_cannot_try_three_hand_ins_gets_no_more(job, tmp_pa
 
 
 async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(job, tmp_path):
-    async with MachineTrials(Executor([BUILT[0], {"event": "end", "step": "built"}])).try_out(
-        job, tmp_path / "log"
-    ) as work:
-        async with asyncio.timeout(10):
-            assert json.loads(await work.readline()) == {"event": "wait"}
-            assert json.loads(await work.readline()) == BUILT[0]
-            assert await work.readline() == b""
+    executor = Executor([BUILT[0], {"event": "end", "step": "built"}])
+    kinds, events, _ = await tried(executor, job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("platform", "built")]
+    assert "a message that cannot be used: 'detail'" in events[-1]["reason"]
 
 
 async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path):
@@ -368,6 +398,13 @@ async def test_hand_ins_that_wait_for_a_sandbox_are_reported_once(job, tmp_path,
     assert len([note for note in notes if "a hand-in waits: " in note]) == 1
     made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
     assert (await waiting).name == "east"
+
+
+async def test_no_hand_in_goes_to_a_machine_whose_disk_is_nearly_full(job, tmp_path):
+    made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
+    made._join("tcp://east", {**facts("east", slots=9).to_values(), "busy": {}, "full": "1 % is free"})
+    made._join("tcp://west", {**facts("west", slots=2).to_values(), "busy": {}, "full": ""})
+    assert (await made.seat_trial(strict=True)).name == "west"
 
 
 async def test_the_trial_of_a_lost_machine_ends(job, tmp_path):

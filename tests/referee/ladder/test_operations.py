@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
-from referee.ladder import disk as disk_module
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
-from referee.ladder.disk import DiskWatch, free_share
+from referee.ladder.disk import DiskWatch
+from referee.ladder.division import _member
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import Intake, Places
 from referee.ladder.monitor import LadderMonitor
@@ -47,16 +47,6 @@ def refused(call: Callable[[], object]) -> HandInRefused:
 
 
 # Disk
-
-
-def test_the_free_share_of_a_disk_is_that_of_its_bytes_or_of_its_files(monkeypatch, tmp_path):
-    class Disk:
-        f_blocks, f_bavail, f_files, f_favail = 1000, 400, 100, 20
-
-    monkeypatch.setattr(disk_module.os, "statvfs", lambda _: Disk)
-    assert free_share(tmp_path / "is" / "not" / "there") == 0.2
-    Disk.f_files = 0  # as on file systems that make room for files as they come
-    assert free_share(tmp_path) == 0.4
 
 
 def test_hand_ins_stop_at_ten_percent_and_matches_at_five() -> None:
@@ -360,12 +350,19 @@ def test_files_of_bots_that_play_no_more_are_not_held(
     bot = active_bot(store)
     loader = Loader(config, "plain", HouseBots(config))
     assert not loader(bot).trouble
+    assert loader(bot).setup.handed_in
     before = open_files()
     loader.keep_only({bot.content})
     assert open_files() == before
     loader.keep_only(set())
     assert open_files() < before
     assert not loader(bot).trouble
+
+
+@pytest.mark.parametrize("house", [True, False])
+def test_what_was_handed_in_is_that_after_a_restart_too(tmp_path: Path, house: bool) -> None:
+    fields = {"folder": "/b", "name": "mine", "options": {}, "entry_id": "ab", "house": house}
+    assert _member(fields, 1, tmp_path).setup.handed_in != house
 
 
 def open_files() -> int:

@@ -17,8 +17,10 @@ import pytest
 from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process import build as building
 from referee.process import sources
-from referee.process.build import BuildError, BuildLimits, Yard, build
+from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored
+from referee.process.launch import BOT_OOM_SCORE, BUILD_OOM_SCORE
+from referee.process.limits import Room
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.sandbox import Profile
 from referee.process.store import Hold
@@ -63,6 +65,26 @@ def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(b
     entry = load_entry(folder)
     assert entry.home == built.folder
     assert entry.argv == (str(built.folder / "build" / "bot"),)
+
+
+def test_a_build_goes_before_bots_when_the_machine_has_no_memory_left(bot: Make) -> None:
+    built, _ = build(
+        bot("mkdir build && cp source build/bot && chmod +x build/bot && cat /proc/self/oom_score_adj > score")
+    )
+    assert (built.folder / "score").read_text().strip() == str(BUILD_OOM_SCORE)
+    assert BUILD_OOM_SCORE > BOT_OOM_SCORE > 0
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 16, 64])
+@pytest.mark.parametrize("room_mib", [2000, 8000, 64000])
+def test_builds_of_hand_ins_share_the_memory_of_a_machine(
+    slots: int, room_mib: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "memory_room", lambda: Room(room_mib, "this machine"))
+    limits = hand_in_limits(7.0, 99, slots)
+    assert (limits.fetch_s, limits.build_s, limits.disk_mib, limits.processes) == (7.0, 7.0, 99, 1024)
+    assert 512 <= limits.memory_mib <= 8192
+    assert limits.memory_mib == 512 or limits.memory_mib * max(2, slots) <= room_mib
 
 
 def test_what_a_toolchain_says_cannot_command_a_terminal(bot: Make) -> None:

@@ -1,5 +1,6 @@
 """Bots that a worker meets after it has started, as those of a ladder and of a cluster."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,18 @@ async def test_bots_that_a_worker_meets_later_are_confined_as_they_are_to_be(tab
             result = await tables.play(spec_of(f"m{number}", bots), 200, Meeting(records, bots))
             assert result.status == "rated", result.detail
             assert sandboxes(records) == [profile, profile]
+
+
+async def test_idle_workers_end_and_each_gets_a_new_process_with_its_next_match(tables, setups, tmp_path):
+    """What a worker has played it holds: its end lets others remove that."""
+    bots = setups("plain")
+    async with tables:
+        await tables.play(spec_of("m0", bots), 200, Meeting(tmp_path / "matches", bots))
+        (first,) = tables.worker_pids
+        await tables.end_idle()
+        with pytest.raises(ProcessLookupError):
+            os.kill(first, 0)
+        result = await tables.play(spec_of("m1", bots), 200, Meeting(tmp_path / "matches", bots))
+        assert result.status == "rated", result.detail
+        (second,) = tables.worker_pids
+        assert second != first
