@@ -1,11 +1,12 @@
 """What the referee adds to gRPC: one table playing Shibuya against bare ping-pong with the same messages.
 
-    python benchmarks/referee.py [--seconds 5] [--rounds 3] [--tables 1] [--bot FOLDER | --binary PATH]
+    python benchmarks/referee.py [--seconds 5] [--rounds 3] [--tables 1] [--bot FOLDER | --binary PATH] [--parts]
 
 Both sides run in this process with two bot processes each, in alternating rounds: `bare` is a grpc.aio stream that
 carries the bytes of a recorded match (no protobuf, no rules, answers of the usual size), `sdk` is the same with bots
 made with the Python SDK, `table` is the real thing: rules, chance, encoding, clocks, records. `--bot` adds a round with
-a bot of your own, for instance in C++. A cycle is the time from one question of a match to its next.
+a bot of your own, for instance in C++. A cycle is the time from one question of a match to its next. `--parts` tells
+what the processor time of `table` goes to: a signal after every few milliseconds of it notes what the referee does.
 """
 
 import argparse
@@ -14,15 +15,18 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
@@ -41,6 +45,7 @@ from referee.process.limits import ProcessLimits
 from referee.wire import Session
 from referee.wire.encode import WireLimits, match_start, welcome
 
+PACKAGE = f"{Path(__file__).resolve().parents[1]}/referee/"
 GAME = "shibuya"
 DECIDE_TAG = 0x1A
 MATCH_START_TAG = 0x12
@@ -136,6 +141,76 @@ class Probe:
     def take(self) -> list[float]:
         taken, self.cycles_us = self.cycles_us, []
         return taken
+
+
+Part = tuple[str, str, tuple[str, ...]]
+"""A name; how the path of a file goes on below a folder; functions in it, all if none is named."""
+
+OURS: Sequence[Part] = (
+    (
+        "observations, legal lists and events: encoding",
+        "games/",
+        ("encode_observation", "encode_actions", "encode_events"),
+    ),
+    ("observations", "games/", ("observation",)),
+    ("legal lists", "games/", ("legal_actions",)),
+    ("applying answers, luck, texts of actions", "games/", ()),
+    ("Decide: the message around them", "wire/encode.py", ()),
+    ("HTTP/2: writing, with its system call", "wire/http2.py", ("send", "flush", "write", "earn", "_frame", "unsent")),
+    ("HTTP/2: reading frames, counting what they cost", "wire/http2.py", ()),
+    ("sessions: parsing answers, watching the stream", "wire/", ()),
+    ("lines of the record", "record/", ()),
+    ("meters of the bots' processor time", "process/", ()),
+    ("clocks, lateness and timers", "match/time_control.py", ()),
+    ("asking", "match/", ("_open", "allow", "__init__", "ask", "_set_probe", "_unseen", "probe_after_ns")),
+    ("judging answers", "match/", ("_judge", "_judge_move", "_measure", "measure", "read_choice", "_charge")),
+    ("the rest of the match", "match/", ()),
+    ("other", "", ()),
+)
+"""Below `referee`; the first one that fits counts."""
+
+OTHERS: Sequence[Part] = (
+    ("asyncio: waiting for sockets", "/selectors.py", ()),
+    ("asyncio: receiving", "/asyncio/selector_events.py", ()),
+    ("asyncio: tasks, callbacks and timers", "/asyncio/", ()),
+    ("other", "", ()),
+)
+SAMPLE_S = 0.001
+"""Of processor time. The system rounds it up to its own tick."""
+
+
+def name_of(parts: Sequence[Part], file: str, function: str) -> str:
+    return next(name for name, place, functions in parts if place in file and function in (functions or (function,)))
+
+
+def part_of(frame: FrameType | None) -> str:
+    """What this process does there: by the innermost frame of the referee, among its rules by the outermost; by the
+    innermost of all if there is none of the referee."""
+    ours = others = ""
+    while frame is not None:
+        file, function = frame.f_code.co_filename, frame.f_code.co_name
+        if file.startswith(PACKAGE):
+            file = file.removeprefix(PACKAGE)
+            if not ours or file.startswith("games/"):
+                ours = name_of(OURS, file, function)
+            if not file.startswith("games/"):
+                break
+        else:
+            others = others or name_of(OTHERS, file, function)
+        frame = frame.f_back
+    return ours or others
+
+
+@contextmanager
+def sampling(counts: Counter[str]) -> Iterator[None]:
+    """Count what this process does, by its processor time."""
+    before = signal.signal(signal.SIGPROF, lambda _, frame: counts.update((part_of(frame),)))
+    signal.setitimer(signal.ITIMER_PROF, SAMPLE_S, SAMPLE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Streams:
@@ -238,7 +313,10 @@ class TableBench:
         self.bots |= {bot.process for bot in self.table._pool._idle}
         return result.decisions
 
-    async def run(self, sample: Sample, seconds: float, tables: int, probe: Probe) -> None:
+    async def run(
+        self, sample: Sample, seconds: float, tables: int, probe: Probe, counts: Counter[str] | None = None
+    ) -> None:
+        """`counts` get what this process does."""
         await asyncio.gather(*(self.play() for _ in range(tables)))  # start the processes
         probe.take()
         cpu_before = sum(bot.cpu_ns() or 0 for bot in self.bots)
@@ -250,7 +328,8 @@ class TableBench:
                 moves += await self.play()
             return moves
 
-        moves = sum(await asyncio.gather(*(one() for _ in range(tables))))
+        with nullcontext() if counts is None else sampling(counts):
+            moves = sum(await asyncio.gather(*(one() for _ in range(tables))))
         sample.add(
             moves,
             time.perf_counter() - began,
@@ -278,6 +357,15 @@ def report(samples: list[Sample], tables: int, questions: list[bytes]) -> None:
         )
 
 
+def report_parts(counts: Counter[str], sample: Sample) -> None:
+    cpu_us = sample.referee_cpu_s / sample.moves * 1e6
+    total = counts.total()
+    print(f"\nParts of the {cpu_us:.0f} us of a move in `{sample.name}`, from {total:,} samples.\n")
+    print("| part | share | CPU us a move |\n| --- | --- | --- |")
+    for name, count in counts.most_common():
+        print(f"| {name} | {count / total:.1%} | {count / total * cpu_us:.0f} |")
+
+
 def percentiles(values: list[float]) -> tuple[float, float]:
     ordered = sorted(values)
     return ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
@@ -301,6 +389,7 @@ async def main(arguments: argparse.Namespace) -> None:
             own = load_entry(Path(arguments.bot)) if arguments.bot else binary_bot(folder, arguments.binary)
             benches.append((Sample(f"table, {own.name}"), TableBench(own, folder / "records-own")))
         samples = [Sample("bare"), Sample("sdk")]
+        sampled, counts = Sample("table"), Counter[str]()
         for _, bench in benches:
             await bench.table.__aenter__()
         await benches[0][1].play()
@@ -313,10 +402,14 @@ async def main(arguments: argparse.Namespace) -> None:
                     await run_ping_pong(sample, contexts, bots, questions, arguments.seconds)
             for sample, bench in benches:
                 await bench.run(sample, arguments.seconds, arguments.tables, probe)
+            if arguments.parts:  # apart, since samples cost time as well
+                await benches[0][1].run(sampled, arguments.seconds, arguments.tables, probe, counts)
             print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
         for _, bench in benches:
             await bench.table.__aexit__(None, None, None)
         report([*samples, *(sample for sample, _ in benches)], arguments.tables, questions)
+        if arguments.parts:
+            report_parts(counts, sampled)
         check = pb.RefereeMessage.FromString(questions[0])
         assert check.WhichOneof("body") == "decide"
     finally:
@@ -328,6 +421,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one round of one kind")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tables", type=int, default=1, help="matches at the same time")
+    parser.add_argument("--parts", action="store_true", help="what the referee's processor time goes to")
     parser.add_argument("--bot", help="folder of a bot to measure as well")
     parser.add_argument("--binary", help="the same with a program of your own that speaks the protocol")
     asyncio.run(main(parser.parse_args()))

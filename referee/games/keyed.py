@@ -7,7 +7,7 @@ the same seed meet the same luck.
 from collections.abc import Sequence
 from hashlib import blake2b
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from referee.games.api import Chance, Draw, Outcome, Roll
 
@@ -23,10 +23,12 @@ class KeyedChance:
     its start.
     """
 
-    def __init__(self, seed: bytes) -> None:
+    def __init__(self, seed: bytes, known: dict[Any, Any] | None = None) -> None:
+        """`known`: an empty dictionary for instances with the same seed, which then work out nothing twice."""
         if not 1 <= len(seed) <= _LONGEST_SEED:
             raise ValueError(f"a seed has 1 to {_LONGEST_SEED} bytes, not {len(seed)}")
         self._keyed = blake2b(digest_size=_WORD_BITS // 8, key=seed)
+        self._known = known
         self._decks: dict[Draw, dict[Outcome, list[int]]] = {}
 
     def choose(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
@@ -36,22 +38,36 @@ class KeyedChance:
         return self._roll(stream, outcomes)
 
     def _word(self, text: str) -> int:
+        known = self._known
+        if known is not None and text in known:
+            return known[text]  # type: ignore[no-any-return]
         digest = self._keyed.copy()
         digest.update(text.encode())
-        return int.from_bytes(digest.digest())
+        word = int.from_bytes(digest.digest())
+        if known is not None:
+            known[text] = word
+        return word
+
+    def _deck(self, stream: Draw, outcomes: Sequence[tuple[Outcome, int]]) -> dict[Outcome, list[int]]:
+        """Per kind the priorities of its cards, ascending."""
+        return {
+            kind: sorted(
+                [self._word(f"draw\x1f{stream.deck}\x1f{stream.epoch}\x1f{kind}\x1f{copy}") for copy in range(count)]
+            )
+            for kind, count in outcomes
+        }
 
     def _draw(self, stream: Draw, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
         deck = self._decks.get(stream)
         if deck is None:
-            deck = self._decks[stream] = {
-                kind: sorted(
-                    [
-                        self._word(f"draw\x1f{stream.deck}\x1f{stream.epoch}\x1f{kind}\x1f{copy}")
-                        for copy in range(count)
-                    ]
-                )
-                for kind, count in outcomes
-            }
+            if self._known is None:
+                deck = self._deck(stream, outcomes)
+            else:
+                key = (stream, tuple(outcomes))
+                deck = self._known.get(key)
+                if deck is None:
+                    deck = self._known[key] = self._deck(stream, outcomes)
+            self._decks[stream] = deck
         best: tuple[int, int] | None = None
         for position, (kind, left) in enumerate(outcomes):
             priorities = deck.get(kind, [])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from crosstown_greedy import POLICIES, best, king_of_new_york_dice, shibuya
 from crosstown_greedy.king_of_new_york_board import Board
-from crosstown_greedy.manhattan_traffiq import fits
-from crosstown_greedy.manhattan_traffiq_city import read_city
+from crosstown_greedy.manhattan_traffiq import fits, without
+from crosstown_greedy.manhattan_traffiq_city import Map, column_through, read_city, row_through
 from crosstown_greedy.ticket_to_ride_plan import network_of, plan_of
 
 from referee.games.api import resolve_options
@@ -99,31 +99,98 @@ def test_king_of_new_york_the_average_of_a_roll_is_that_of_all_its_results(nodes
     assert deadly
 
 
+@pytest.mark.parametrize("game_id", sorted(POLICIES))
+def test_what_a_look_ahead_observes_is_enough_for_the_worths(nodes: Nodes, game_id: str) -> None:
+    policy = POLICIES[game_id]
+    for state, seat in nodes(game_id):
+        legal = state.legal_actions(seat)
+        assert policy.worths(policy.observe(state, seat), legal, seat) == policy.worths(
+            state.observation(seat), legal, seat
+        )
+
+
+@pytest.mark.parametrize("game_id", sorted(POLICIES))
+def test_a_shortcut_leads_to_the_action_of_the_highest_worth_with_the_same_luck(nodes: Nodes, game_id: str) -> None:
+    policy = POLICIES[game_id]
+    taken = 0
+    for players in get_game(game_id).player_counts[:2]:
+        for number, (state, seat) in enumerate(nodes(game_id, players)):
+            action = policy.shortcut(state, seat, Random(number))
+            if action is not None:
+                legal = state.legal_actions(seat)
+                assert action == legal[best(policy.worths(state.observation(seat), legal, seat), Random(number))]
+                taken += 1
+    assert (taken > 50) == (game_id == "shibuya")
+
+
 @pytest.mark.parametrize("players", [2, 4])
 def test_manhattan_traffiq_streets_are_those_of_the_rules(nodes: Nodes, players: int) -> None:
     for state, seat in list(nodes("manhattan_traffiq", players))[::5]:
-        city = read_city(state.observation(seat), seat)
-        for x, y in city.tiles_around():
+        map_ = read_city(state.observation(seat), seat).map
+        for x, y in {(x + dx, y + dy) for x, y in map_.faces for dx in (0, 1) for dy in (0, 1)}:
             vertex = state.board.index(x, y)
             rules = [street.vertices for street in streets_through(state.city, vertex, colour_ends=False)]
             expected = [sorted(state.board.xy[place] for place in street) for street in rules]
-            assert [sorted(street) for street in city.streets((x, y))] == expected
+            assert [sorted(street) for street in map_.streets((x, y))] == expected
 
 
-def test_manhattan_traffiq_tiles_fit_where_the_rules_let_them(nodes: Nodes) -> None:
+@pytest.mark.parametrize("players", [2, 4])
+def test_manhattan_traffiq_a_map_made_from_another_is_the_one_of_its_tiles(nodes: Nodes, players: int) -> None:
+    for state, seat in nodes("manhattan_traffiq", players):
+        made = read_city(state.observation(seat), seat).map
+        fresh = Map([((tile.x, tile.y), tile.face) for tile in state.observation(seat).map.tiles])
+        assert (made.faces, made.eastward, made.northward) == (fresh.faces, fresh.eastward, fresh.northward)
+        for x, y in made.faces:
+            assert made.streets((x, y)) == fresh.streets((x, y))
+            for cell in ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y)):
+                if cell not in made.faces:
+                    assert made.corners(cell) == fresh.corners(cell)
+
+
+def test_manhattan_traffiq_a_tile_adds_streets_and_completes_vertices(nodes: Nodes) -> None:
+    completed = lacking = 0
     for state, seat in nodes("manhattan_traffiq"):
-        city = read_city(state.observation(seat), seat)
-        attached = {
-            (action.x, action.y, action.face) for action in state.legal_actions(seat) if action.KIND == "attach"
-        }
-        for x, y, face in attached:
-            assert fits(face, city.demands((x, y), (x, y), face))
-            after = city.with_tile((x, y), face)
+        map_ = read_city(state.observation(seat), seat).map
+        attached = [action for action in state.legal_actions(seat) if action.KIND == "attach"]
+        for action in attached[:: max(1, len(attached) // 10)]:
+            cell = (action.x, action.y)
+            eastward, northward = map_.added(cell, action.face)
+            corners = map_.corners(cell)
+            assert fits(action.face, map_.demands(cell))
             fresh = state.clone()
-            fresh.apply({seat: Attach(face, x, y)})
-            again = read_city(fresh.observation(seat), seat)
-            assert (after.faces, after.eastward, after.northward) == (again.faces, again.eastward, again.northward)
-            break
+            fresh.apply({seat: Attach(action.face, *cell)})
+            after = read_city(fresh.observation(seat), seat).map
+            assert after.eastward == {*map_.eastward, *eastward}
+            assert after.northward == {*map_.northward, *northward}
+            for corner in corners:
+                x, y = corner.vertex
+                free = [place for place in ((x, y), (x - 1, y), (x, y - 1), (x - 1, y - 1)) if place not in after.faces]
+                assert len(free) == corner.lacking
+                assert not free or corner.demands_after(action.face) == after.demands(free[0])
+                row, column = (
+                    row_through((x, y), map_.eastward, eastward),
+                    column_through((x, y), map_.northward, northward),
+                )
+                assert [street for street in (row, column) if street] == after.streets((x, y))
+                completed += not free
+                lacking += len(free)
+    assert completed > 20
+    assert lacking > 20
+
+
+def test_manhattan_traffiq_one_copy_of_the_tile_that_is_laid_leaves_the_hand() -> None:
+    assert without(("rrgg", "rtgb", "rrgg"), "ggrr") == ("rtgb", "rrgg")
+    assert without(("rtgb",), "gbrt") == ()
+    assert without(("rtgb",), "rrrr") == ("rtgb",)
+
+
+def test_ticket_to_ride_a_way_that_is_known_is_the_one_that_would_be_found(nodes: Nodes) -> None:
+    for state, seat in nodes("ticket_to_ride_new_york", 2, matches=2):
+        seen = state.observation(seat)
+        network = network_of(seen.box, seen.holders(), seat, 2, seen.taxis[seat])
+        known = list(plan_of(network, seen.tickets).routes)
+        network.box.ways.clear()
+        assert network.plan(seen.tickets) == known
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -132,7 +199,7 @@ def test_ticket_to_ride_plans_complete_tickets_with_routes_that_can_be_claimed(n
     for state, seat in nodes("ticket_to_ride_new_york", players, matches=2):
         seen = state.observation(seat)
         network = network_of(seen.box, seen.holders(), seat, players, seen.taxis[seat])
-        plan = plan_of(network, seen.tickets)
+        plan = plan_of(network, seen.tickets).routes
         assert set(plan) <= set(state.available[seat])
         assert len(set(plan)) == len(plan)
         assert network.length_of(plan) <= state.taxis[seat]

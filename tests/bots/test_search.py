@@ -175,7 +175,7 @@ def test_a_node_begins_with_the_policy_and_widens(parts: Callable[[str], ModuleT
     node = parts("tree").Node()
     chosen = []
     for _ in range(40):
-        action = node.choose(0, ["a", "b", "c", "d"], [1.0, 3.0, 2.0, 0.0])
+        action = node.choose(0, ["a", "b", "c", "d"], lambda: [1.0, 3.0, 2.0, 0.0])
         node.add(0, action, 1.0 if action == "c" else 0.0)
         chosen.append(action)
     assert chosen[0] == "b"
@@ -186,8 +186,8 @@ def test_a_node_begins_with_the_policy_and_widens(parts: Callable[[str], ModuleT
 def test_a_node_offers_only_what_is_legal_this_time(parts: Callable[[str], ModuleType]) -> None:
     node = parts("tree").Node()
     for _ in range(5):
-        node.add(0, node.choose(0, ["a", "b"], [2.0, 1.0]), 1.0)
-    assert node.choose(0, ["b"], [1.0]) == "b"
+        node.add(0, node.choose(0, ["a", "b"], lambda: [2.0, 1.0]), 1.0)
+    assert node.choose(0, ["b"], lambda: [1.0]) == "b"
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
@@ -281,35 +281,59 @@ def test_it_leaves_a_bank_alone_and_makes_a_total_last(
     assert parts("clock").time_for(turn, share=0.4) == pytest.approx(expected_s)
 
 
-def test_no_step_is_begun_that_would_not_be_over_in_time(
+class Worlds:
+    """A search whose play-outs take a while on the clock of the test."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, play_out_s: float, play_outs: int = 8) -> None:
+        self.now_s = 0.0
+        self.play_out_s = play_out_s
+        self.next_play_outs = play_outs
+        self.progress: list[float] = []
+        monkeypatch.setattr("time.monotonic", lambda: self.now_s)
+
+    def play_world(self, progress: float) -> None:
+        self.progress.append(progress)
+        self.now_s += self.play_out_s * self.next_play_outs
+
+
+def test_no_world_is_begun_that_would_not_be_over_in_time(
     parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now_s = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now_s)
+    worlds = Worlds(monkeypatch, 0.15 / 8)
+    parts("clock").Pace().run(worlds, 0.0, 0.4)
+    assert worlds.now_s == pytest.approx(0.3)
+    assert worlds.progress == pytest.approx([0.0, 0.15 / 0.4])
 
-    def step(progress: float) -> None:
-        nonlocal now_s
-        assert progress == pytest.approx(now_s / 0.4)
-        now_s += 0.15
 
-    parts("clock").Pace().run(step, 0.0, 0.4)
-    assert now_s == pytest.approx(0.3)
+def test_a_world_with_fewer_candidates_is_begun_in_less_time(
+    parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worlds = Worlds(monkeypatch, 0.15 / 8)
+    pace = parts("clock").Pace()
+    pace.run(worlds, 0.0, 0.2)
+    assert worlds.now_s == pytest.approx(0.15)
+    worlds.next_play_outs = 2
+    pace.run(worlds, 0.0, 0.2)
+    assert worlds.now_s == pytest.approx(0.15 + 0.15 * 2 / 8)
 
 
 def test_after_a_hiccup_it_searches_again(parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     pace = parts("clock").Pace()
-    now_s, step_s = 0.0, 5.0
-    monkeypatch.setattr("time.monotonic", lambda: now_s)
-    steps = 0
-
-    def step(progress: float) -> None:
-        nonlocal now_s, steps
-        now_s += step_s
-        steps += 1
-
-    pace.run(step, 0.0, 0.4)
-    assert steps == 1
-    step_s = 0.01
+    worlds = Worlds(monkeypatch, 5.0 / 8)
+    pace.run(worlds, 0.0, 0.4)
+    assert len(worlds.progress) == 1
+    worlds.play_out_s = 0.01 / 8
     for _ in range(10):
-        pace.run(step, now_s, 0.4)
-    assert steps > 1
+        pace.run(worlds, worlds.now_s, 0.4)
+    assert len(worlds.progress) > 1
+
+
+def test_with_little_time_fewer_actions_are_compared(
+    parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pace = parts("clock").Pace()
+    assert pace.candidates(8, 0.05) == 8
+    pace.run(Worlds(monkeypatch, 0.004), 0.0, 0.4)
+    counts = [pace.candidates(8, time_s) for time_s in (0.4, 0.2, 0.1, 0.02)]
+    assert counts == [8, 6, 3, 2]
+    assert pace.candidates(1, 0.4) == 1

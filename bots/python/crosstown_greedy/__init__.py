@@ -11,8 +11,10 @@ from crosstown_greedy.picking import best
 from crosstown_greedy.policy import Policy
 
 POLICIES: Mapping[str, Policy] = {
-    "shibuya": Policy(shibuya.worths, shibuya.outlook),
-    "ticket_to_ride_new_york": Policy(ticket_to_ride_new_york.worths, horizon=200),
+    "shibuya": Policy(shibuya.worths, shibuya.outlook, shortcut=shibuya.best_move),
+    "ticket_to_ride_new_york": Policy(
+        ticket_to_ride_new_york.worths, horizon=200, observe=ticket_to_ride_new_york.observe
+    ),
     "manhattan_traffiq": Policy(manhattan_traffiq.worths, horizon=12),
     "king_of_new_york": Policy(king_of_new_york.worths, king_of_new_york.outlook, horizon=40),
 }

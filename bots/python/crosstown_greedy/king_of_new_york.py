@@ -99,7 +99,7 @@ def worth_of_target(board: Board, target: Target | None) -> float:
     """Of a target and what can be destroyed with the results left after it."""
     if target is None:
         return 0.0
-    others = board.targets(board.borough)
+    others = list(board.targets(board.borough))
     if target in others:
         others.remove(target)
-    return target.worth + best_destruction(others)[max(0, board.seen.turn_state.force - target.force)]
+    return target.worth + best_destruction(tuple(others))[max(0, board.seen.turn_state.force - target.force)]

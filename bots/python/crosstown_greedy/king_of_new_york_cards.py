@@ -71,7 +71,7 @@ def worth_of_card(board: Board, card: str) -> float:
     damage = DAMAGE.get(card, 0)
     if damage >= board.life:
         return -WINNING
-    worth = board.gain(vp, energy, life) - damage * board.life_worth()
+    worth = board.gain(vp, energy, life) - damage * board.life_worth
     if board.seen.seats.vp[board.seat] + vp >= board.seen.setting.win_vp:
         worth += WINNING
     return worth + LASTING.get(card, 0.0 if vp or energy or life else KEEP_CARD)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from referee.games.api import Action, State
@@ -13,6 +14,15 @@ Observation = Any
 def points_so_far(state: State) -> Sequence[float]:
     """Per seat."""
     return state.returns()
+
+
+def observe(state: State, seat: int) -> Observation:
+    """All that the seat sees."""
+    return state.observation(seat)
+
+
+def no_shortcut(state: State, seat: int, rng: Random) -> Action | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -28,3 +38,7 @@ class Policy:
     """Decisions after which a look ahead does better to trust `outlook` than to play on."""
     width: int = 8
     """How many of the actions that it rates highest are worth a closer look."""
+    observe: Callable[[State, int], Observation] = observe
+    """What `worths` reads of the seat's observation, which may be less than all."""
+    shortcut: Callable[[State, int, Random], Action | None] = no_shortcut
+    """A quicker way to the action that `best` chooses by `worths`, with the same luck. None where there is none."""

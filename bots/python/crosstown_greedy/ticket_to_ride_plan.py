@@ -6,12 +6,12 @@ Routes and locations are positions in the box, tickets are numbers: 7 is T07.
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from itertools import permutations
 
 from referee.games.ticket_to_ride_new_york import GAME
-from referee.games.ticket_to_ride_new_york.actions import CARD_INDEX
+from referee.games.ticket_to_ride_new_york.actions import CARD_INDEX, CARDS
 
 GRAY = -1
 FREE = -1
@@ -19,6 +19,10 @@ FREE = -1
 MOST_ORDERED = 3
 """Tickets whose order is tried out in every way."""
 EASE_OF_GRAY = 0.2
+MOST_WAYS = 8
+"""Kept of one ticket and free routes."""
+MOST_KEPT = 4096
+"""Answers of a kind."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class Box:
     attractions: Collection[int]
     roads: Sequence[Sequence[tuple[int, int]]]
     """Per location its routes, each with where it leads."""
+    prices: Sequence[float]
+    """Per route its length, a little less if it is gray."""
+    ways: dict[tuple[int, frozenset[int]], list[tuple[frozenset[int], Sequence[int] | None]]]
+    """By ticket and free routes, the cheapest ways that are known, each with the routes that were open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +64,12 @@ class Network:
     open: frozenset[int]
     """Routes that nobody has claimed and this seat may."""
     taxis: int
+
+    @cached_property
+    def touched(self) -> Collection[int]:
+        """The locations at the ends of own routes."""
+        routes = self.box.routes
+        return {place for own in self.owned for place in routes[own].ends}
 
     def ticket(self, number: int) -> Ticket:
         return self.box.tickets[number - 1]
@@ -71,18 +85,39 @@ class Network:
     def _plan_in_order(self, tickets: Sequence[int]) -> tuple[int, list[int]]:
         """Points of what is completed, and the routes for it."""
         plan: list[int] = []
-        points = 0
+        points = length = 0
         for number in tickets:
-            ticket = self.ticket(number)
-            way = self._way(ticket, self.owned.union(plan))
-            if way is not None and self.length_of(plan) + self.length_of(way) <= self.taxis:
+            way = self._way(number, self.owned.union(plan))
+            if way is None:
+                continue
+            longer = length + self.length_of(way)
+            if longer <= self.taxis:
                 plan += way
-                points += ticket.points
+                length = longer
+                points += self.ticket(number).points
         return points, plan
 
-    def _way(self, ticket: Ticket, free: frozenset[int]) -> list[int] | None:
+    def _way(self, ticket: int, free: frozenset[int]) -> Sequence[int] | None:
         """The cheapest open routes that join the ends of a ticket, `free` ones costing nothing."""
+        ways = self.box.ways
+        known = ways.get((ticket, free))
+        if known is None:
+            if len(ways) == MOST_KEPT:
+                ways.clear()
+            known = ways[ticket, free] = []
+        for was_open, way in known:
+            # Without routes that are not part of it, the cheapest way is still the cheapest.
+            if self.open <= was_open and (way is None or self.open.issuperset(way)):
+                return way
+        way = self._search(self.ticket(ticket), free)
+        if len(known) == MOST_WAYS:
+            del known[0]
+        known.append((self.open, way))
+        return way
+
+    def _search(self, ticket: Ticket, free: frozenset[int]) -> list[int] | None:
         start, end = ticket.ends
+        roads, prices, is_open = self.box.roads, self.box.prices, self.open
         queue: list[tuple[float, int, int, int]] = [(0.0, start, -1, -1)]
         came: dict[int, tuple[int, int]] = {}
         while queue:
@@ -92,15 +127,13 @@ class Network:
             came[place] = (route, before)
             if place == end:
                 return self._traced(came, end, free)
-            for route, there in self.box.roads[place]:
+            for route, there in roads[place]:
                 if there in came:
                     continue
                 if route in free:
                     heappush(queue, (cost, there, route, place))
-                elif route in self.open:
-                    step = self.box.routes[route]
-                    price = step.length - (EASE_OF_GRAY if step.color == GRAY else 0.0)
-                    heappush(queue, (cost + price, there, route, place))
+                elif route in is_open:
+                    heappush(queue, (cost + prices[route], there, route, place))
         return None
 
     def _traced(self, came: dict[int, tuple[int, int]], end: int, free: frozenset[int]) -> list[int]:
@@ -126,12 +159,22 @@ class Network:
 
     def new_attractions(self, route: int) -> int:
         """Attractions at its ends that no own route touches yet."""
-        routes = self.box.routes
-        touched = {place for own in self.owned for place in routes[own].ends}
-        return sum([place in self.box.attractions and place not in touched for place in routes[route].ends])
+        attractions, touched = self.box.attractions, self.touched
+        return sum([place in attractions and place not in touched for place in self.box.routes[route].ends])
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Open routes that complete tickets, and what they ask for."""
+
+    routes: tuple[int, ...]
+    cards: Sequence[int]
+    """Per kind of card how many of its colour."""
+    grays: Sequence[int]
+    """The lengths of the gray routes."""
+
+
+@lru_cache(maxsize=MOST_KEPT)
 def network_of(box_text: str, owner: tuple[int, ...], seat: int, players: int, taxis: int) -> Network:
     """From the fields of an observation."""
     box = read_box(box_text)
@@ -149,9 +192,14 @@ def network_of(box_text: str, owner: tuple[int, ...], seat: int, players: int, t
     )
 
 
-@lru_cache(maxsize=4096)
-def plan_of(network: Network, tickets: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(network.plan(tickets))
+@lru_cache(maxsize=MOST_KEPT)
+def plan_of(network: Network, tickets: tuple[int, ...]) -> Plan:
+    found, routes = tuple(network.plan(tickets)), network.box.routes
+    cards = [0] * len(CARDS)
+    for number in found:
+        if routes[number].color != GRAY:
+            cards[routes[number].color] += routes[number].length
+    return Plan(found, cards, [routes[number].length for number in found if routes[number].color == GRAY])
 
 
 def twin_allows(owner: int, seat: int, players: int) -> bool:
@@ -185,6 +233,8 @@ def read_box(text: str) -> Box:
         tickets=[Ticket((places[entry["from"]], places[entry["to"]]), entry["points"]) for entry in box["tickets"]],
         attractions={place for place, entry in enumerate(box["locations"]) if entry["attraction"]},
         roads=roads,
+        prices=[route.length - (EASE_OF_GRAY if route.color == GRAY else 0.0) for route in routes],
+        ways={},
     )
 
 

@@ -48,13 +48,16 @@ class SearchBot(Bot):
         observation = codec.decode_observation(turn.observation_bytes)
         root: Any = memory.game.from_observation(observation, memory.history, match.options, match.rng)
         horizon = self.options["depth"] or policy.horizon
-        width = self.options["width"] or policy.width
+        width, iterations = self.options["width"] or policy.width, self.options["iterations"]
+        time_s = time_for(turn, self.options["clock_percent"] / 100)
+        if not iterations:
+            width = memory.pace.candidates(width, time_s)
         search = Search(root, match.seat, policy, memory.judge, match.rng, horizon, width)
-        if self.options["iterations"]:
-            while search.play_outs < self.options["iterations"]:
-                search.play_world(search.play_outs / self.options["iterations"])
+        if iterations:
+            while search.play_outs < iterations:
+                search.play_world(search.play_outs / iterations)
         else:
-            memory.pace.run(search.play_world, began_s, time_for(turn, self.options["clock_percent"] / 100))
+            memory.pace.run(search, began_s, time_s)
         action = search.candidates.best()
         turn.note = f"{search.worlds} worlds, {search.play_outs} play-outs, gain {search.candidates.gain():.3f}"
         return list(root.legal_actions(match.seat)).index(action)

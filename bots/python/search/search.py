@@ -7,6 +7,7 @@ several seats choose at once, each chooses by a table of its own and does not kn
 """
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -47,17 +48,26 @@ class Search:
         self._horizon = horizon
         self._trees: dict[Action, Node] = {}
 
+    @property
+    def next_play_outs(self) -> int:
+        """Play-outs of the next world."""
+        return len(self.candidates.actions())
+
     def play_world(self, progress: float) -> None:
         """One play-out of each candidate in one world; `progress` is the share of the time that is gone, 0 to 1."""
         world = self._root.resample(self._seat, self._rng)
         seed = self._rng.getrandbits(SEED_BITS)
         actions = self.candidates.actions()
         self.worlds += 1
-        self.candidates.learn([self._play_out(world.clone(), action, seed) for action in actions], progress)
+        luck: dict[Any, Any] = {}
+        self.candidates.learn([self._play_out(world.clone(), action, seed, luck) for action in actions], progress)
 
-    def _play_out(self, state: State, first: Action, seed: int) -> float:
-        """The worth to the seat of one play-out. The same seed gives the same luck and the same ties."""
-        chance, rng = KeyedChance(seed.to_bytes(SEED_BITS // 8)), Random(seed)
+    def _play_out(self, state: State, first: Action, seed: int, luck: dict[Any, Any]) -> float:
+        """The worth to the seat of one play-out. The same seed gives the same luck and the same ties.
+
+        `luck` is what play-outs with this seed know of it.
+        """
+        chance, rng = KeyedChance(seed.to_bytes(SEED_BITS // 8), luck), Random(seed)
         path: list[tuple[Node, int, Action]] = []
         node: Node | None = self._trees.setdefault(first, Node())
         chosen = {
@@ -77,7 +87,7 @@ class Search:
                     chosen[seat] = self._by_policy(state, seat, rng)
                 else:
                     legal = state.legal_actions(seat)
-                    chosen[seat] = node.choose(seat, legal, self._worths(state, seat, legal))
+                    chosen[seat] = node.choose(seat, legal, partial(self._worths, state, seat, legal))
                     path.append((node, seat, chosen[seat]))
             seen = self._step(state, chosen, chance, node is not None)
             if node is not None:
@@ -91,9 +101,12 @@ class Search:
         return worths[self._seat]
 
     def _worths(self, state: State, seat: int, legal: Sequence[Action]) -> Sequence[float]:
-        return self._policy.worths(state.observation(seat), legal, seat)
+        return self._policy.worths(self._policy.observe(state, seat), legal, seat)
 
     def _by_policy(self, state: State, seat: int, rng: Random) -> Action:
+        action = self._policy.shortcut(state, seat, rng)
+        if action is not None:
+            return action
         legal = state.legal_actions(seat)
         return legal[best(self._worths(state, seat, legal), rng)] if len(legal) > 1 else legal[0]
 

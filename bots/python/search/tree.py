@@ -4,7 +4,7 @@ A node begins with the choice of the policy and takes in others, the more promis
 (progressive widening: Coulom, "Computing Elo Ratings of Move Patterns in the Game of Go", 2007).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log, sqrt
 from typing import Any
 
@@ -25,27 +25,55 @@ class Arm:
         self.total = 0.0
 
 
-class Node:
-    __slots__ = ("_arms", "_children", "_visits")
+class Choices:
+    """What a seat has tried at a node."""
+
+    __slots__ = ("_arms_then", "_legal_then", "_tried", "arms", "visits")
 
     def __init__(self) -> None:
-        self._arms: dict[tuple[int, Action], Arm] = {}
-        self._children: dict[tuple[Any, ...], Node] = {}
-        self._visits: dict[int, int] = {}
+        self.visits = 0
+        self.arms: dict[Action, Arm] = {}
+        self._legal_then: list[Action] = []
+        self._arms_then = 0
+        self._tried: list[tuple[Action, Arm]] = []
 
-    def choose(self, seat: int, legal: Sequence[Action], worths: Sequence[float]) -> Action:
+    def tried(self, legal: Sequence[Action]) -> list[tuple[Action, Arm]]:
+        """Those of the legal actions that have arms, in their order. Most visits find what the visit before found."""
+        now = list(legal)
+        if now != self._legal_then or len(self.arms) != self._arms_then:
+            self._legal_then, self._arms_then = now, len(self.arms)
+            self._tried = [(action, arm) for action in legal if (arm := self.arms.get(action))]
+        return self._tried
+
+
+class Node:
+    __slots__ = ("_children", "_choices")
+
+    def __init__(self) -> None:
+        self._choices: dict[int, Choices] = {}
+        self._children: dict[tuple[Any, ...], Node] = {}
+
+    def choose(self, seat: int, legal: Sequence[Action], worths: Callable[[], Sequence[float]]) -> Action:
         """The next untried action, if the node is to be widened; else the highest upper bound.
 
-        What is legal may differ from visit to visit: hidden cards make some actions possible only at times.
+        `worths`, of the legal actions, are asked for in the first case only. What is legal may differ from visit to
+        visit: hidden cards make some actions possible only at times.
         """
-        visits = self._visits[seat] = self._visits.get(seat, 0) + 1
-        tried = [(action, arm) for action in legal if (arm := self._arms.get((seat, action)))]
+        choices = self._choices.get(seat)
+        if choices is None:
+            choices = self._choices[seat] = Choices()
+        visits = choices.visits = choices.visits + 1
+        tried = choices.tried(legal)
         if len(tried) < len(legal) and len(tried) < visits**WIDENING:
             known = {action for action, _ in tried}
-            number = max((number for number, action in enumerate(legal) if action not in known), key=worths.__getitem__)
+            rated = worths()
+            number = max((number for number, action in enumerate(legal) if action not in known), key=rated.__getitem__)
             return legal[number]
+        if len(tried) == 1:
+            return tried[0][0]
+        growth = log(visits)
         return max(
-            tried, key=lambda item: item[1].total / item[1].visits + EXPLORATION * sqrt(log(visits) / item[1].visits)
+            tried, key=lambda item: item[1].total / item[1].visits + EXPLORATION * sqrt(growth / item[1].visits)
         )[0]
 
     def child(self, seen: tuple[Any, ...]) -> "tuple[Node, bool]":
@@ -57,8 +85,11 @@ class Node:
         return child, True
 
     def add(self, seat: int, action: Action, worth: float) -> None:
-        arm = self._arms.get((seat, action))
+        choices = self._choices.get(seat)
+        if choices is None:
+            choices = self._choices[seat] = Choices()
+        arm = choices.arms.get(action)
         if arm is None:
-            arm = self._arms[seat, action] = Arm()
+            arm = choices.arms[action] = Arm()
         arm.visits += 1
         arm.total += worth

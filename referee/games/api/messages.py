@@ -122,6 +122,17 @@ def varint(number: int) -> bytes:
     return bytes(written)
 
 
+def packed(numbers: Sequence[int]) -> bytes:
+    """A packed column of uint32: small numbers are a byte each."""
+    try:
+        data = bytes(numbers)
+        if data.isascii():
+            return data
+    except ValueError:
+        pass
+    return b"".join([varint(number) for number in numbers])
+
+
 def signed_varint(number: int) -> bytes:
     """A sint32 as protobuf writes it."""
     return varint(2 * number if number >= 0 else -2 * number - 1)
@@ -147,3 +158,13 @@ def keys_with_length(kind: type[Message], fields: Sequence[str], longest: int) -
     """Per field, and by the length of its content up to `longest`, the bytes before a field whose content has one."""
     lengths = [varint(length) for length in range(longest + 1)]
     return tuple(tuple(field_key(kind, field) + length for length in lengths) for field in fields)
+
+
+def column(key: bytes, numbers: Sequence[int]) -> bytes:
+    """A field that is a packed column of uint32; nothing if it is empty."""
+    return with_length(key, packed(numbers)) if numbers else b""
+
+
+def plain(key: bytes, number: int) -> bytes:
+    """A field that is a uint32 without presence: nothing if it is 0."""
+    return key + varint(number) if number else b""

@@ -2,12 +2,22 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from crosstown_proto.v1 import shibuya_pb2 as pb
 
 from referee.games.api import ActionSyntaxError
-from referee.games.api.messages import Converter, OneofCodec, enum_name, parse_message
+from referee.games.api.messages import (
+    Converter,
+    OneofCodec,
+    column,
+    enum_name,
+    field_key,
+    parse_message,
+    plain,
+    varint,
+    with_length,
+)
 from referee.games.shibuya.actions import BUILD, PASS, Build, Move, Pass, Place, ShibuyaAction
 from referee.games.shibuya.bitboard import FIELDS, SLOTS
 from referee.games.shibuya.data import SIDES
@@ -67,21 +77,38 @@ _KINDS: Final = {
 }
 
 
+_KIND_COLUMN, _FIRST_COLUMN, _SECOND_COLUMN = (
+    field_key(pb.LegalActions, name) for name in ("kinds", "source_or_slot", "target_or_turn")
+)
+
+
 def encode_actions(actions: Sequence[ShibuyaAction]) -> bytes:
-    kinds, first, second = [], [], []
-    for action in actions:
-        kinds.append(_KINDS[type(action)])
-        if isinstance(action, Move):
-            first.append(action.source)
-            second.append(action.target)
-        elif isinstance(action, Place):
-            first.append(action.slot)
-            second.append(action.turn)
-        else:
+    moves: Sequence[Any] = actions[:-1] if actions and type(actions[-1]) is Build else actions
+    try:  # nearly always there are only moves before that
+        first = [move.source for move in moves]
+        second = [move.target for move in moves]
+        kinds = [int(pb.LegalActions.KIND_MOVE)] * len(moves)
+        if len(moves) < len(actions):
+            kinds.append(pb.LegalActions.KIND_BUILD)
             first.append(0)
             second.append(0)
-    message = pb.LegalActions(kinds=kinds, source_or_slot=first, target_or_turn=second)
-    return message.SerializeToString()
+    except AttributeError:
+        kinds = [_KINDS[type(action)] for action in actions]
+        first = [_first_number(action) for action in actions]
+        second = [_second_number(action) for action in actions]
+    return column(_KIND_COLUMN, kinds) + column(_FIRST_COLUMN, first) + column(_SECOND_COLUMN, second)
+
+
+def _first_number(action: ShibuyaAction) -> int:
+    if isinstance(action, Move):
+        return action.source
+    return action.slot if isinstance(action, Place) else 0
+
+
+def _second_number(action: ShibuyaAction) -> int:
+    if isinstance(action, Move):
+        return action.target
+    return action.turn if isinstance(action, Place) else 0
 
 
 def decode_actions(data: bytes) -> tuple[ShibuyaAction, ...]:
@@ -109,36 +136,47 @@ def _column_action(kind: int, first: int, second: int) -> ShibuyaAction:
 # Observations
 
 
+_PHASES: Final = {name: field_key(pb.Observation, "phase") + varint(number) for name, number in _PHASE_NUMBERS.items()}
+_REASONS: Final = {
+    name: field_key(pb.Observation, "reason") + varint(number) for name, number in _REASON_NUMBERS.items()
+}
+_SEAT, _TURNS, _PASSES, _DRAWN, _WINNER, _WITHDRAWN = (
+    field_key(pb.Observation, name) for name in ("seat", "turns", "passes", "drawn_kind", "winner", "withdrawn_seat")
+)
+_STOCK, _TOPS, _COVERED, _LOOKS = (field_key(pb.Observation, name) for name in ("stock", "tops", "covered", "looks"))
+_RED_FIELDS, _BLUE_FIELDS, _RED_WAITING, _BLUE_WAITING, _RED_GOALS, _BLUE_GOALS = (
+    field_key(pb.Observation, f"{team}_{what}") for what in ("fields", "waiting", "goals") for team in ("red", "blue")
+)
+
+
 def encode_observation(observation: Observation) -> bytes:
+    """Written by hand, since this happens at every decision; the fields in the order of their numbers."""
     red_fields, blue_fields = observation.fields
     red_waiting, blue_waiting = observation.waiting
     red_goals, blue_goals = observation.goals
-    message = pb.Observation(
-        phase=_PHASE_NUMBERS[observation.phase],
-        seat=observation.seat,
-        turns=observation.turns,
-        passes=observation.passes,
-        stock=observation.stock,
-        tops=observation.tops,
-        covered=observation.covered,
-        looks=observation.looks,
-        red_fields=red_fields,
-        blue_fields=blue_fields,
-        red_waiting=red_waiting,
-        blue_waiting=blue_waiting,
-        red_goals=red_goals,
-        blue_goals=blue_goals,
+    return b"".join(
+        (
+            _encoded_setting(observation.setting),
+            _PHASES[observation.phase],
+            plain(_SEAT, observation.seat),
+            plain(_TURNS, observation.turns),
+            plain(_PASSES, observation.passes),
+            _DRAWN + varint(observation.drawn) if observation.drawn >= 0 else b"",
+            column(_STOCK, observation.stock),
+            column(_TOPS, observation.tops),
+            column(_COVERED, observation.covered),
+            with_length(_LOOKS, observation.looks),
+            column(_RED_FIELDS, red_fields),
+            column(_BLUE_FIELDS, blue_fields),
+            column(_RED_WAITING, red_waiting),
+            column(_BLUE_WAITING, blue_waiting),
+            column(_RED_GOALS, red_goals),
+            column(_BLUE_GOALS, blue_goals),
+            _WINNER + varint(observation.winner) if observation.winner >= 0 else b"",
+            _REASONS[observation.reason] if observation.reason else b"",
+            _WITHDRAWN + varint(observation.withdrawn) if observation.withdrawn >= 0 else b"",
+        )
     )
-    if observation.drawn >= 0:
-        message.drawn_kind = observation.drawn
-    if observation.winner >= 0:
-        message.winner = observation.winner
-    if observation.reason:
-        message.reason = _REASON_NUMBERS[observation.reason]
-    if observation.withdrawn >= 0:
-        message.withdrawn_seat = observation.withdrawn
-    # Messages that are concatenated are merged: the constant part is encoded once per match.
-    return _encoded_setting(observation.setting) + message.SerializeToString()
 
 
 @lru_cache(maxsize=64)

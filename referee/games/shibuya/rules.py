@@ -101,7 +101,7 @@ class State(Position):
         legal: list[Any] = [words.build] if self._can_build() else []
         append, all_moves = legal.append, words.moves
         # From the last to the first: the highest bit of a mask is found faster than the lowest.
-        for source, ends in self._move_targets().items():
+        for source, ends in self.targets().items():
             moves = all_moves[source]
             if COMPILED:
                 legal += [moves[length] for length in reversed(lengths_of(ends))]
@@ -113,7 +113,8 @@ class State(Position):
         legal.reverse()
         return legal or [words.nothing]
 
-    def _move_targets(self) -> dict[int, int]:
+    def targets(self) -> dict[int, int]:
+        """Of the seat whose turn it is: per source the mask of its targets, never 0; sources descending."""
         if self._targets is None:
             self._targets = move_targets(self, self.seat)
         return self._targets
@@ -148,7 +149,7 @@ class State(Position):
                 self.phase = DRAW_BUILD
                 self._forget()
                 return [event(BuildChosen, seat)]
-            if type(action) is Pass and not self._can_build() and not self._move_targets():
+            if type(action) is Pass and not self._can_build() and not self.targets():
                 return self._pass(seat)
         elif (self.phase == PLACE or self.phase == BUILD_ON) and type(action) is Place:
             return self._place(seat, action)
@@ -159,7 +160,7 @@ class State(Position):
         if type(source) is not int or type(target) is not int or not 0 <= target < len(TARGET_BITS):
             raise IllegalAction(f"{move}: source and target must be numbers of fields, waiting places or goals")
         bit = TARGET_BITS[target]
-        if not self._move_targets().get(source, 0) & bit:
+        if not self.targets().get(source, 0) & bit:
             raise IllegalAction(f"{move} is not legal for seat {seat}")
         team = seat & 1
         if source < OFF_GRID:
@@ -221,7 +222,7 @@ class State(Position):
         self._forget()
         self.seat = seat
         self.phase = TURN
-        if self.rules.lose_when_blocked and not self._can_build() and not self._move_targets():
+        if self.rules.lose_when_blocked and not self._can_build() and not self.targets():
             return self._finish(events, 1 - seat % 2, "blocked")
         return events
 

@@ -164,15 +164,16 @@ _MASKS = tuple(bytes(255 if byte == seat else 0 for byte in range(256)) for seat
 """By viewer, to be used with `translate`: 255 for its seat, 0 for others."""
 
 
-def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | None) -> Observation:
-    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over."""
+def observe(
+    position: Position, scores: tuple[SeatScore, ...], viewer: int | None, with_ledger: bool = True
+) -> Observation:
+    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over.
+
+    Without its ledger an observation is made in half of the time.
+    """
     market, deck = position.market, position.tickets
     over = position.stage == OVER
-    if over:
-        returned, numbers = bytes(deck.returned), bytes(deck.tickets)
-    else:
-        returned = _own(viewer, deck.seats, deck.returned)
-        numbers = _own(viewer, deck.owners, deck.tickets)
+    returned = bytes(deck.returned) if over else _own(viewer, deck.seats, deck.returned)
     hand: Numbers = ()
     tickets: Numbers = ()
     offered: Numbers = ()
@@ -207,29 +208,36 @@ def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | Non
         tickets=tickets,
         offered=offered,
         under=tuple([returned[number] for number in deck.under]),
-        ledger=write_ledger(
-            (
-                market.pools,
-                market.draws,
-                market.owners,
-                _own(viewer, market.owners, market.cards),
-                bytes([value for entry in market.evidence for value in entry]) if market.evidence else b"",
-                position.debts,
-                position.refusals,
-                deck.seats,
-                deck.sizes,
-                deck.states,
-                returned,
-                deck.sources,
-                numbers,
-                deck.under,
-                bytes((position.second, position.to_draw, AFTER_ROW.index(position.after_row), market.flushes)),
-            )
-        ),
+        ledger=_ledger_of(position, viewer, returned) if with_ledger else b"",
         box=position.board.box_text,
     )
     seen.__class__ = Observation
     return seen  # type: ignore[no-any-return]
+
+
+def _ledger_of(position: Position, viewer: int | None, returned: bytes) -> bytes:
+    """The Ledger message; `returned` are the returned tickets that the viewer knows."""
+    market, deck = position.market, position.tickets
+    over = position.stage == OVER
+    return write_ledger(
+        (
+            market.pools,
+            market.draws,
+            market.owners,
+            _own(viewer, market.owners, market.cards),
+            bytes([value for entry in market.evidence for value in entry]) if market.evidence else b"",
+            position.debts,
+            position.refusals,
+            deck.seats,
+            deck.sizes,
+            deck.states,
+            returned,
+            deck.sources,
+            bytes(deck.tickets) if over else _own(viewer, deck.owners, deck.tickets),
+            deck.under,
+            bytes((position.second, position.to_draw, AFTER_ROW.index(position.after_row), market.flushes)),
+        )
+    )
 
 
 def _own(viewer: int | None, seats: bytearray, numbers: bytearray) -> bytes:

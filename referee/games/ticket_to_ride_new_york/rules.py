@@ -622,6 +622,10 @@ class State(Position):
     def observation(self, viewer: int | None) -> Observation:
         return observe(self, tuple(self.scores()) if self.stage == OVER else (), viewer)
 
+    def table(self, viewer: int | None) -> Observation:
+        """The observation without its ledger, for look-ahead that does not make other states from it."""
+        return observe(self, tuple(self.scores()) if self.stage == OVER else (), viewer, with_ledger=False)
+
     def resample(self, viewer: int | None, rng: Random) -> "State":
         return State.from_observation(self.players, self.options, self.observation(viewer), rng)
 

@@ -184,3 +184,13 @@ def test_random_outcome_of_one_takes_no_luck() -> None:
     before = rng.getstate()
     assert random_outcome([("only", 5)], rng) == "only"
     assert rng.getstate() == before
+
+
+@given(st.binary(min_size=1, max_size=64), st.lists(st.sampled_from(["ace", "king", "joker"]), max_size=5))
+def test_instances_that_share_what_they_know_choose_as_each_would_alone(seed: bytes, kinds: list[str]) -> None:
+    known: dict[object, object] = {}
+    dice = [Roll("attack", seat, 1, roll, 0) for seat in range(2) for roll in range(3)]
+    for deck in (DECK, DECK, {**DECK, **Counter(kinds)}):
+        shared, alone = KeyedChance(seed, known), KeyedChance(seed)
+        assert draw_all(shared, Draw("deck"), deck) == draw_all(alone, Draw("deck"), deck)
+        assert [shared.choose(die, DIE) for die in dice] == [alone.choose(die, DIE) for die in dice]

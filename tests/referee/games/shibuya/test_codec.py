@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.api import ActionSyntaxError
+from referee.games.api.messages import column, field_key
 from referee.games.shibuya import GAME
 from referee.games.shibuya.actions import Build, Move, Pass, Place
 from referee.games.shibuya.events import (
@@ -146,3 +147,26 @@ def test_garbage_is_a_syntax_error_or_a_value(data: bytes) -> None:
 def test_messages_that_say_nothing_are_refused(decode: Any, message: Any) -> None:
     with pytest.raises(ActionSyntaxError):
         decode(message.SerializeToString())
+
+
+@given(st.lists(ACTIONS, max_size=60))
+def test_legal_lists_are_the_bytes_that_protobuf_writes(actions: list[Any]) -> None:
+    data = CODEC.encode_actions(actions)
+    assert pb.LegalActions.FromString(data).SerializeToString(deterministic=True) == data
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_observations_are_the_bytes_that_protobuf_writes(players: int) -> None:
+    def check(state: Any) -> None:
+        data = CODEC.encode_observation(state.observation(None))
+        assert pb.Observation.FromString(data).SerializeToString(deterministic=True) == data
+
+    wander(players, {"move_cap": 60}, 5, check)
+
+
+@given(st.lists(st.integers(0, 1 << 32), min_size=1, max_size=20))
+def test_a_column_of_larger_numbers_is_what_protobuf_writes(numbers: list[int]) -> None:
+    small = [number % (1 << 32) for number in numbers]
+    assert column(field_key(pb.LegalActions, "source_or_slot"), small) == pb.LegalActions(
+        source_or_slot=small
+    ).SerializeToString(deterministic=True)

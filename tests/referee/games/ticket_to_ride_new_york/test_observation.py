@@ -1,6 +1,6 @@
 """Who knows what (E15)."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 
 from referee.games.ticket_to_ride_new_york.actions import CARDS
@@ -101,3 +101,9 @@ def test_public_knowledge_adds_up() -> None:
                 held = [state.market.cards[one:two].count(kind + 1) for kind in range(len(CARDS))]
                 deck = state.market.deck if last else [0] * len(CARDS)
                 assert [a + b for a, b in zip(held, deck, strict=True)] == list(pools[7 * layer : 7 * layer + 7])
+
+
+def test_the_table_is_the_observation_without_its_ledger() -> None:
+    state = sit.situation(hands=["3 blue", "2 red"], tickets={0: "T01", 1: "T02"})
+    for viewer in (0, 1, None):
+        assert state.table(viewer) == replace(state.observation(viewer), ledger=b"")
