@@ -90,6 +90,7 @@ class MachinePlugin(WorkerPlugin):
         self._looking: asyncio.Task[None] | None = None
         self._full = ""
         """Why no build and no trial begins here: little of the disk is free."""
+        self._is_leaving = False
         self._records = work / "records"
         self._tables = LocalExecutor(
             [],
@@ -113,14 +114,16 @@ class MachinePlugin(WorkerPlugin):
         worker.stream_handlers[END] = self._on_end
 
     async def teardown(self, worker: Worker) -> None:
-        self._tables.kill()
+        self.kill()
         if self._looking is not None:
             self._looking.cancel()
         await self._end_all([task for _, task in self._playing.values()])
         await self._tables.__aexit__(None, None, None)
 
     def kill(self) -> None:
-        """End all matches at once."""
+        """End all matches at once, without an answer. Who ends this process may have ended tables and bots as well:
+        that these are gone is no fault of the machine or of a bot."""
+        self._is_leaving = True
         self._tables.kill()
 
     def facts(self, _worker: Worker) -> Mapping[str, Any]:
@@ -183,7 +186,8 @@ class MachinePlugin(WorkerPlugin):
             except Exception as error:
                 what = one_line(f"{type(error).__name__}: {error}")
                 answer = Answer(key, "broken", self._facts.name, what).to_bytes()
-        self._tell(client, "answer", key=key, data=answer)
+        if not self._is_leaving:
+            self._tell(client, "answer", key=key, data=answer)
 
     async def _try_out(self, data: bytes, key: str, client: str) -> bytes:
         order = TrialOrder.from_bytes(data)

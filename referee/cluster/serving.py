@@ -151,6 +151,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
                 finished = asyncio.ensure_future(worker.finished())
                 stopping = asyncio.ensure_future(stop.wait())
                 await asyncio.wait([finished, stopping], return_when=asyncio.FIRST_COMPLETED)
+                plugin.kill()
                 finished.cancel()
                 stopping.cancel()
                 if worker.status in (Status.closed, Status.closing, Status.failed) and not stop.is_set():

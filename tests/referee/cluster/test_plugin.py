@@ -15,6 +15,7 @@ from referee.process.limits import Room
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec
+from referee.tournament.executor import MatchLost
 from referee.tournament.messages import BotSetup
 
 
@@ -95,6 +96,24 @@ async def test_a_match_that_nobody_waits_for_ends_and_others_go_on(tmp_path):
     machine.let.set()
     await machine.settle()
     assert machine.told("answer") == [("runner", "k1")]
+
+
+async def test_a_machine_that_ends_does_not_answer_for_tables_that_were_ended_with_it(tmp_path):
+    """SLURM may signal all processes of a job. The runner would take three such answers for a broken machine."""
+    machine = Machine(tmp_path)
+
+    async def play(spec, cap_s, meeting):
+        await machine.let.wait()
+        raise MatchLost("the worker died")
+
+    machine.plugin._tables = SimpleNamespace(play=play, kill=lambda: None)
+    machine.order("runner", "k0", "ada")
+    await machine.settle()
+    machine.plugin.kill()
+    machine.let.set()
+    await machine.settle()
+    assert machine.told("begun") == [("runner", "k0")]
+    assert machine.told("answer") == []
 
 
 async def test_the_matches_of_a_runner_that_is_gone_end_and_its_bots_are_released(tmp_path):
