@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from referee.record import read_record
-from tests.cluster import Cluster, journal_of
+from tests.cluster import Cluster, assert_ended, below, journal_of
+from tests.slurm import NODES, Slurm, missing_program
 
 pytestmark = pytest.mark.usefixtures("same_luck")
 
@@ -369,3 +371,50 @@ def test_a_match_on_a_machine_is_followed_while_it_goes_on(workplace, write_cup,
     assert running.returncode == 0, running.communicate()[1]
     assert len(set(seen)) > 1
     assert not list(matches.glob("*.jsonl"))
+
+
+@pytest.fixture
+def slurm(cluster) -> Iterator[Slurm]:
+    """Two nodes of SLURM. What its jobs start has its place in the folder of the machine 'slurm'."""
+    if (missing := missing_program()) and "CROSSTOWN_REQUIRE_SLURM" not in os.environ:
+        pytest.skip(f"there is no {missing}; to have it: apt install slurm-wlm")
+    assert not missing, missing
+    place = cluster.place("slurm")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    toy = str(Path(__file__).resolve().parents[1] / "toy_game")
+    environment = {**os.environ, "PATH": programs, "PYTHONPATH": toy, "SLURM_TMPDIR": str(place.folder)}
+    environment.pop("USER", None)
+    made = Slurm(cluster.folder / "daemons", place.folder, environment)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.end()
+
+
+def test_jobs_of_slurm_play_a_run_one_after_another_and_leave_nothing(
+    workplace, undisturbed, cluster, slurm, encrypted
+):
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.certificates = encrypted("pki", "cluster")
+    cluster.start_scheduler()
+    pki = str(workplace.folder / "pki")
+    words = ("--nodes", "2", "--cpus", "2", "--hours", "1", "--pki", pki, "--print")
+    printed = workplace.run("cluster", "slurm", cluster.address, *words)
+    assert printed.code == 0, printed.stderr
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    first = slurm.submit(printed.stdout)
+    workplace.wait_for_records(4, running)
+    assert running.poll() is None, slurm.log(first)
+    there = [pid for worker in cluster.places["slurm"].processes() for pid in below(worker)]
+    assert len(there) > 2 * len(NODES)
+    slurm.run("scancel", first)
+    assert_ended(there)
+    cluster.assert_nobody_left("slurm")
+    second = slurm.submit(printed.stdout)
+    _, stderr = running.communicate(timeout=120)
+    assert running.returncode == 0, f"{stderr}\n{slurm.log(second)}"
+    assert "gets no more matches" not in stderr
+    assert_the_same(workplace, expected)
+    assert {read_record(path).header.machine["name"] for path in workplace.records()} == set(NODES)
+    assert journal_of(workplace.folder / "runs" / "cup", "void") == []

@@ -3,6 +3,7 @@
 import os
 import shlex
 import subprocess
+from pathlib import Path
 
 import kubernetes_validate
 import pytest
@@ -52,21 +53,56 @@ def test_a_manifest_with_a_mistake_is_not_valid(printed):
         kubernetes_validate.validate(worker, "1.37", strict=True)
 
 
-def test_the_script_for_slurm_starts_a_worker_on_each_node(printed, tmp_path):
-    text = printed(
-        "slurm", "tls://host:8786", "--nodes", "8", "--cpus", "32", "--pki", str(tmp_path / "my pki"), "--print"
-    )
-    script = tmp_path / "workers.sh"
-    script.write_text(text)
+@pytest.fixture
+def run_script(printed, tmp_path):
+    """run_script(PATH=...) runs the script for SLURM with a fake `srun`, which is one node, and a fake `crosstown`,
+    which prints its cache and its words."""
+    places = {
+        "srun": 'while [ "${1#--}" != "$1" ]; do echo "$1"; shift; done; SLURMD_NODENAME=n7 exec "$@"',
+        "crosstown": 'echo "$CROSSTOWN_CACHE"; printf "%q " crosstown "$@"',
+    }
+    for name, text in places.items():
+        program = tmp_path / name
+        program.write_text(f"#!/bin/bash\n{text}\n")
+        program.chmod(0o755)
+
+    def run(**environment):
+        pki = str(tmp_path / "my pki")
+        words = ("slurm", "tls://host:8786", "--nodes", "8", "--cpus", "32", "--pki", pki, "--print")
+        script = tmp_path / "workers.sh"
+        script.write_text(printed(*words))
+        environment = {"PATH": f"{tmp_path}:{os.defpath}", "SLURM_TMPDIR": str(tmp_path), **environment}
+        return subprocess.run(["bash", str(script)], env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_the_script_for_slurm_starts_a_worker_on_each_node(run_script, tmp_path):
+    done = run_script()
+    text = (tmp_path / "workers.sh").read_text()
     assert "#SBATCH --nodes=8\n" in text
     assert "#SBATCH --cpus-per-task=32\n" in text
-    srun = tmp_path / "srun"
-    srun.write_text('#!/bin/bash\nprintf "%q " "$@"\n')
-    srun.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.defpath}", "USER": "ada", "SLURM_CPUS_PER_TASK": "32"}
-    done = subprocess.run(["bash", str(script)], env=environment, capture_output=True, text=True, check=True)
-    words = shlex.split(done.stdout)
-    assert words[0] == "--kill-on-bad-exit=0"
-    found = checked(words[1:])
-    assert (found["address"], found["slots"]) == ("tls://host:8786", 32)
+    assert done.returncode == 0, done.stderr
+    *options, cache, line = done.stdout.splitlines()
+    assert options == ["--no-kill", "--kill-on-bad-exit=0", "--cpus-per-task=32"]
+    assert cache == f"{tmp_path}/crosstown-cache-{os.getuid()}"
+    assert Path(cache).stat().st_mode & 0o777 == 0o700
+    found = checked(shlex.split(line))
+    assert (found["address"], found["name"], found["slots"]) == ("tls://host:8786", "n7", 32)
     assert found["cert"] == tmp_path / "my pki" / "cluster.pem"
+
+
+def test_the_slots_on_slurm_are_the_cores_that_the_job_got(run_script):
+    *options, _, line = run_script(SLURM_CPUS_PER_TASK="4").stdout.splitlines()
+    assert options[-1] == "--cpus-per-task=4"
+    assert checked(shlex.split(line))["slots"] == 4
+
+
+def test_a_worker_on_slurm_does_not_take_a_cache_that_somebody_else_has_made(run_script, tmp_path):
+    """It would play with the builds in there."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / f"crosstown-cache-{os.getuid()}").symlink_to(tmp_path / "theirs")
+    done = run_script()
+    assert done.returncode == 1
+    assert "belongs to somebody else; set SLURM_TMPDIR" in done.stderr
+    assert "crosstown cluster" not in done.stdout
