@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -20,16 +21,51 @@ LEFT_WITHIN_S = 5.0
 HUB = "10.77.0.1"
 """Where the scheduler is, in networks of their own."""
 
-_ALONE = (
-    'set -e; mount --bind "$1" /mnt; mount -t tmpfs none "$0"; mkdir -p "$1"; mount --move /mnt "$1";'
-    ' cd "$1"; shift; exec "$@"'
-)
-"""A shell's program: of the folder $0 only the folder $1 in it is left; the rest is a command."""
+_OWN_ROOT = """
+set -e
+root=/mnt place=$1
+mount -t tmpfs none $root
+for there in /*; do
+  case $there in
+    /dev | /mnt | /proc | /run | /sys | /tmp | /var) mkdir $root$there ;;
+    *) if [ -L $there ]; then cp -P $there $root; elif [ -d $there ]; then mkdir $root$there; \
+      mount --bind -o ro $there $root$there; fi ;;
+  esac
+done
+mkdir -m 1777 $root/var/tmp $root/dev/shm
+mkdir $root/dev/pts
+chmod 1777 $root/tmp
+for device in null zero full random urandom tty; do
+  touch $root/dev/$device
+  mount --bind /dev/$device $root/dev/$device
+done
+ln -s /proc/self/fd $root/dev/fd
+mount -t devpts -o newinstance,ptmxmode=0666 none $root/dev/pts
+ln -s pts/ptmx $root/dev/ptmx
+mount --rbind /sys $root/sys
+mount -t proc none $root/proc
+for kept in $2; do
+  if [ ! -d "$root$kept" ]; then mkdir -p "$root$kept"; mount --bind -o ro "$kept" "$root$kept"; fi
+done
+mkdir -p "$root$place"
+mount --bind "$place" "$root$place"
+cd $root
+pivot_root . mnt
+umount -l /mnt
+cd "$place"
+shift 2
+exec "$@"
+"""
+"""A shell's program: a new root folder, in which the folder $1 is the only one of the host that can be written. The
+programs of the host and the folders in $2 can be read there. The rest is a command."""
+
+_KEPT = f"{Path(__file__).resolve().parents[1]} {sys.prefix} {sys.base_prefix}"
+"""What a machine needs of Crosstown, if it is installed in a folder for temporary files."""
 
 
 class Networks:
-    """Machines on this one: each has a network, a mount and a process namespace of its own, and a virtual link to a
-    bridge. Needs root."""
+    """Machines on this one: each has a network, a mount and a process namespace and a root folder of its own, and a
+    virtual link to a bridge. Needs root."""
 
     def __init__(self, tag: str) -> None:
         self._tag = tag
@@ -61,9 +97,20 @@ class Networks:
 
     def prefix(self, name: str, folder: Path) -> list[str]:
         """The words before a command that runs on a machine: of `folder` it sees only its own part."""
-        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"]
-        place = str(folder / name)
-        return ["ip", "netns", "exec", self._space(name), *alone, "sh", "-c", _ALONE, str(folder), place]
+        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--"]
+        return [
+            "ip",
+            "netns",
+            "exec",
+            self._space(name),
+            *alone,
+            "sh",
+            "-c",
+            _OWN_ROOT,
+            "sh",
+            str(folder / name),
+            _KEPT,
+        ]
 
     def end(self) -> None:
         for name in self._names:

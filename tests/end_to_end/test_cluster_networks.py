@@ -1,7 +1,12 @@
-"""Three machines, each with a network, a mount and a process namespace of its own, play as one does."""
+"""Three machines, each with namespaces for network, mounts and processes and a root folder of its own, play as one."""
 
+import ipaddress
+import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 import textwrap
 import time
 from collections import Counter
@@ -12,10 +17,12 @@ from random import Random
 import pytest
 
 from referee.record import read_record
-from tests.cluster import Cluster, Networks, assert_ended, below, journal_of
+from tests.cluster import HUB, Cluster, Networks, assert_ended, below, journal_of
+from tests.ssh import make_key, sshd_program, write_sshd_config
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINES = ("east", "west", "south")
+SSH_MACHINES = ("machine-1", "machine-2")
 
 GO = """
     package main
@@ -76,7 +83,10 @@ def runner(cluster):
     place.secret.write_text(f"{1:032x}\n")
     place.secret.chmod(0o600)
     bots = place.folder / "bots"
-    shutil.copytree(ROOT / "bots" / "python" / "random", bots / "python")
+    for name in ("walker", "random"):
+        shutil.copytree(ROOT / "bots" / "python" / name, bots / "python" / name)
+    (place.folder / "tournaments").mkdir()
+    shutil.copy(ROOT / "tournaments" / "first.toml", place.folder / "tournaments")
     (bots / "go").mkdir()
     (bots / "go" / "main.go").write_text(textwrap.dedent(GO))
     (bots / "go" / "go.mod").write_text("module first\n\ngo 1.20\n")
@@ -100,12 +110,12 @@ def runner(cluster):
     return place
 
 
-def write(place, name, game, players, blocks):
+def write(place, name, game, players, blocks, bots=("python/random", "go", "rust")):
     lines = [f'name = "{name}"', f'game = "{game}"', "seed = 3", f"players = {players}", f"blocks = {blocks}"]
     lines += ["[clock]", "startup_s = 30", "ready_s = 30", "first_move_s = 20", "move_s = 10"]
-    for bot in ("python", "go", "rust"):
+    for bot in bots:
         lines += ["[[bots]]", f'path = "bots/{bot}"']
-    lines += ["[[bots]]", 'path = "bots/python"', 'name = "other"', "options = { salt = 1 }"]
+    lines += ["[[bots]]", 'path = "bots/python/random"', 'name = "other"', "options = { salt = 1 }"]
     (place.folder / f"{name}.toml").write_text("\n".join(lines) + "\n")
 
 
@@ -114,23 +124,48 @@ def rankings(place, out, name):
     return {path.name: read_record(path).footer.ranking for path in sorted(folder.glob("*.jsonl.gz"))}
 
 
+def test_machines_see_nothing_of_what_another_one_writes_or_runs(cluster):
+    places = ["", "/*", "/dev/shm", "/var/tmp", str(ROOT), str(cluster.folder), "."]
+    leave = f"for place in {' '.join(places[1:])} ''; do touch \"$place/from-$0\"; done 2>/dev/null"
+    look = f"ls -d {' '.join(f'{place}/from-*' for place in places)} 2>/dev/null; ls -d /proc/[0-9]*; ip -o -4 addr"
+    machines = {}
+    for name in MACHINES:
+        cluster.place(name)
+        command = [*cluster.prefix(name), "sh", "-c", f"{leave}; echo there; read line; {look}", name]
+        machines[name] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert all(machine.stdout.readline() == "there\n" for machine in machines.values())
+    addresses = set()
+    for name, machine in machines.items():
+        told, _ = machine.communicate("\n", timeout=60)
+        left = re.findall(r"\S*/from-(\w+)", told)
+        assert len(left) >= 3
+        assert set(left) == {name}
+        assert len(re.findall(r"^/proc/\d+$", told, re.MULTILINE)) <= 3
+        addresses |= set(re.findall(r"eth0 +inet (\S+)", told))
+    assert len(addresses) == len(MACHINES)
+    left_here = [
+        path for folder in ("/", "/dev", "/tmp", "/run", "/root", ROOT) for path in Path(folder).glob("from-*")
+    ]
+    assert not left_here
+
+
 @pytest.mark.strict_sandbox
 def test_three_machines_play_leagues_of_bots_in_three_languages_as_one_machine_does(runner, cluster):
-    write(runner, "first", "shibuya", 2, 1)
     write(runner, "league", "king_of_new_york", 4, 1)
+    files = {"first": "tournaments/first.toml", "league": "league.toml"}
     cluster.start_scheduler()
     for name in MACHINES:
         cluster.start_machine(name)
-    for name in ("first", "league"):
-        outcome = runner.run("run", f"{name}.toml", *cluster.words, prefix=cluster.prefix("runner"), timeout_s=400)
+    for file in files.values():
+        outcome = runner.run("run", file, *cluster.words, prefix=cluster.prefix("runner"), timeout_s=400)
         assert outcome.code == 0, outcome.stderr
     assert not list((runner.folder / "cache").glob("*/built.json"))  # nothing was built by the runner
-    for name in ("first", "league"):
-        here = runner.run("run", f"{name}.toml", "--out", "here", "--workers", "2", timeout_s=400)
+    for name, file in files.items():
+        here = runner.run("run", file, "--out", "here", "--workers", "2", timeout_s=400)
         assert here.code == 0, here.stderr
         assert rankings(runner, "runs", name) == rankings(runner, "here", name)
-        assert runner.standings(f"{name}.toml") == runner.standings(f"{name}.toml", "--out", "here")
-        assert runner.run("matches", "verify", f"{name}.toml").code == 0
+        assert runner.standings(file) == runner.standings(file, "--out", "here")
+        assert runner.run("matches", "verify", file).code == 0
     played = [read_record(path).header for path in (runner.folder / "runs").glob("*/matches/*.jsonl.gz")]
     assert {header.machine["name"] for header in played} == set(MACHINES)
     builds = {seat.name: seat.build for header in played for seat in header.seats}
@@ -147,7 +182,7 @@ def test_an_unplugged_machine_is_left_behind_and_comes_back(runner, cluster):
         text.replace("bots/go", "bots/python2").replace("bots/rust", "bots/python3")
     )
     for number in (2, 3):
-        shutil.copytree(runner.folder / "bots" / "python", runner.folder / "bots" / f"python{number}")
+        shutil.copytree(runner.folder / "bots" / "python" / "random", runner.folder / "bots" / f"python{number}")
         manifest = runner.folder / "bots" / f"python{number}" / "bot.toml"
         manifest.write_text(manifest.read_text().replace('"random"', f'"random {number}"', 1))
     cluster.start_scheduler()
@@ -165,6 +200,147 @@ def test_an_unplugged_machine_is_left_behind_and_comes_back(runner, cluster):
     assert journal_of(runner.folder / "runs" / "first", "void") == []
     assert {line["machine"] for line in journal_of(runner.folder / "runs" / "first", "lost")} <= {"east"}
     cluster.wait_for_log("east", "plays for", times=2)
+
+
+PROBE = """
+import asyncio, json, sys
+from distributed import Security
+from distributed.core import rpc
+
+async def answer(address, ca, cert, key):
+    keys = {"tls_ca_file": ca, "tls_client_cert": cert or None, "tls_client_key": key or None}
+    security = Security(require_encryption=True, **keys) if ca else Security()
+    try:
+        async with rpc(address, connection_args=security.get_connection_args("client"), timeout=3) as peer:
+            return "id" in await peer.identity()
+    except Exception:
+        return False
+
+async def main():
+    asked = json.load(sys.stdin)
+    async with asyncio.timeout(50):
+        print(json.dumps(await asyncio.gather(*[answer(*one) for one in asked])))
+
+asyncio.run(main())
+"""
+
+
+def listeners(cluster, name):
+    """The addresses at which the machine can be reached by TCP, with their ports."""
+    text = subprocess.run(
+        [*cluster.prefix(name), "cat", "/proc/net/tcp", "/proc/net/tcp6"], capture_output=True, text=True, check=True
+    ).stdout
+    found = []
+    for words in map(str.split, text.splitlines()):
+        if words[3] == "0A":  # listens
+            number, _, port = words[1].partition(":")
+            parts = [bytes.fromhex(number[place : place + 8])[::-1] for place in range(0, len(number), 8)]
+            found.append((ipaddress.ip_address(b"".join(parts)), int(port, 16)))
+    return [(str(address), port) for address, port in found if not address.is_loopback]
+
+
+def test_only_a_certificate_of_the_cluster_opens_the_ports_of_its_processes(runner, cluster):
+    """Everybody may have the authority's own certificate. Dashboards listen on the loopback address."""
+    assert runner.run("cluster", "certificates", "foreign", "--name", "eve").code == 0
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.wait_for_log("east", "plays for")
+    ((host, port),) = listeners(cluster, "scheduler")
+    assert (host, port) == (HUB, cluster.port)
+    ((there, port_there),) = listeners(cluster, "east")
+    addresses = [f"{host}:{port}", f"{there}:{port_there}"]
+    ca, own = "pki/ca.pem", ("pki/host.pem", "pki/host-key.pem")
+    foreign_ca, foreign = "foreign/ca.pem", ("foreign/eve.pem", "foreign/eve-key.pem")
+    asked = {
+        "ours": [(f"tls://{address}", ca, *own) for address in addresses],
+        "foreign": [(f"tls://{address}", ca, *foreign) for address in addresses],
+        "none": [(f"tls://{address}", ca, "", "") for address in addresses],
+        "not encrypted": [(f"tcp://{address}", "", "", "") for address in addresses],
+        "of another cluster": [(f"tls://{address}", foreign_ca, *own) for address in addresses],
+    }
+    command = [*cluster.prefix("runner"), sys.executable, "-c", PROBE]
+    given = json.dumps([one for each in asked.values() for one in each])
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    answers = iter(json.loads(done.stdout))
+    found = {name: [next(answers) for _ in each] for name, each in asked.items()}
+    assert found == {name: [name == "ours"] * 2 for name in asked}
+
+
+@pytest.fixture
+def over_ssh(cluster):
+    """over_ssh(lines) runs lines of a shell on the runner's machine, from where `ssh` reaches machine-1 and machine-2.
+    There a command finds `crosstown`, begins in a folder of the machine, and knows scheduler-host."""
+    program = sshd_program()
+    runner = cluster.place("runner").folder
+    make_key(runner / "key")
+    config = [f"IdentityFile {runner / 'key'}", "StrictHostKeyChecking no", "UserKnownHostsFile /dev/null"]
+    servers = []
+    variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1"}
+    for name in SSH_MACHINES:
+        address = cluster.networks.add(name)
+        config += [f"Host {name}", f"HostName {address}", "LogLevel ERROR"]
+        place = cluster.place(name).folder
+        shutil.copy(runner / "key.pub", place)
+        (place / "hosts").write_text(f"127.0.0.1 localhost\n{HUB} scheduler-host\n")
+        there = " ".join(f"{key}={value}" for key, value in {**variables, "CROSSTOWN_CACHE": place / "cache"}.items())
+        more = f'SetEnv {there}\nForceCommand cd {place} && eval "$SSH_ORIGINAL_COMMAND"\n'
+        file = write_sshd_config(place, address, 22, place / "key", more)
+        own = f'mount --bind hosts /etc/hosts; mkdir /run/sshd; hostname {name}; exec "$@"'
+        words = ["unshare", "--uts", "--", "sh", "-c", own, "sh", program, "-D", "-e", "-f", str(file)]
+        with (place / "log").open("a") as log:
+            command = [*cluster.networks.prefix(name, cluster.folder), *words]
+            servers.append(subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True))
+    (runner / "ssh_config").write_text("\n".join(config) + "\n")
+    (runner / "bin").mkdir()
+    (runner / "bin" / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {runner / "ssh_config"} "$@"\n')
+    (runner / "bin" / "ssh").chmod(0o755)
+
+    def run(lines):
+        command = [*cluster.prefix("runner"), "bash", "-euc", lines]
+        environment = {**os.environ, "PATH": f"{runner / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+
+    yield run
+    for server in servers:
+        server.kill()  # and with it all processes of its machine
+        server.wait()
+
+
+@pytest.mark.strict_sandbox
+def test_the_loops_of_the_documentation_start_and_end_workers_over_ssh(cluster, over_ssh):
+    text = (ROOT / "docs" / "cluster.md").read_text()
+    start, end = re.findall(r"^```\n(for host in machine-1 machine-2; do\n.*?)^```", text, re.DOTALL | re.MULTILINE)
+    runner = cluster.place("runner")
+    runner.secret = runner.folder / "luck"
+    runner.secret.write_text(f"{1:032x}\n")
+    runner.secret.chmod(0o600)
+    shutil.copytree(ROOT / "bots" / "python" / "random", runner.folder / "bots" / "python" / "random")
+    write(runner, "first", "shibuya", 2, 2, bots=("python/random",))
+    for name in ("scheduler", "organiser", *SSH_MACHINES):
+        assert runner.run("cluster", "certificates", "pki", "--name", name).code == 0
+    for name in ("scheduler", *SSH_MACHINES):
+        for file in ("ca.pem", f"{name}.pem", f"{name}-key.pem"):
+            shutil.copy(runner.folder / "pki" / file, cluster.place(name).folder)
+    cluster.port = 8786
+    cluster.certificates = ["--ca", "ca.pem", "--cert", "scheduler.pem", "--key", "scheduler-key.pem"]
+    cluster.start_scheduler()
+    over_ssh(start)
+    own = ["--ca", "pki/ca.pem", "--cert", "pki/organiser.pem", "--key", "pki/organiser-key.pem"]
+    words = ("--executor", "dask", "--scheduler", cluster.address, *own)
+    outcome = runner.run("run", "first.toml", *words, prefix=cluster.prefix("runner"))
+    logs = [(cluster.folder / name / "worker.log").read_text() for name in SSH_MACHINES]
+    assert outcome.code == 0, f"{outcome.stderr}{logs}"
+    assert all(cluster.places[name].processes() for name in SSH_MACHINES)
+    over_ssh(end)
+    for name in SSH_MACHINES:
+        cluster.assert_nobody_left(name)
+    here = runner.run("run", "first.toml", "--out", "here", "--workers", "2")
+    assert here.code == 0, here.stderr
+    assert rankings(runner, "runs", "first") == rankings(runner, "here", "first")
+    records = (runner.folder / "runs" / "first" / "matches").glob("*.jsonl.gz")
+    assert {read_record(path).header.machine["name"] for path in records} == set(SSH_MACHINES)
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """Bots of a class from a file: folders, archives, and git repositories."""
 
 import getpass
-import os
 import shutil
 import socket
 import subprocess
@@ -21,6 +20,7 @@ from referee.ladder.collect import Collected, Collector, Source, clone_arguments
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.store import LadderStore
 from tests.referee.ladder.handing_in import archive, bot_files, wait_for
+from tests.ssh import make_key, sshd_program, write_sshd_config
 
 
 @pytest.fixture
@@ -208,34 +208,16 @@ def test_git_itself_refuses_what_is_not_on_a_server(tmp_path: Path) -> None:
 @pytest.fixture
 def ssh_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """The address of a repository on a server of this machine, and the private key that it lets in."""
-    program = shutil.which("sshd", path=f"/usr/sbin{os.pathsep}{os.environ['PATH']}")
-    if program is None and "CROSSTOWN_REQUIRE_SSHD" not in os.environ:
-        pytest.skip("there is no sshd; to have it: apt install openssh-server")
-    assert program
-    for name in ("host", "deploy_key"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
+    program = sshd_program()
+    make_key(tmp_path / "deploy_key")
     repository = write(tmp_path / "there", bot_files(name="cleo-bot"))
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=c", "-c", "user.email=c@x", "commit", "-qm", "one"]):
         subprocess.run(["git", "-C", str(repository), *words], check=True)
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
-    settings = {
-        "Port": port,
-        "ListenAddress": "127.0.0.1",
-        "HostKey": tmp_path / "host",
-        "AuthorizedKeysFile": tmp_path / "deploy_key.pub",
-        "PasswordAuthentication": "no",
-        "KbdInteractiveAuthentication": "no",
-        "StrictModes": "no",
-        "UsePAM": "no",
-        "PermitRootLogin": "yes",
-        "PidFile": "none",
-    }
-    (tmp_path / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    if os.getuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)
-    server = subprocess.Popen([program, "-D", "-f", str(tmp_path / "sshd_config")], stderr=subprocess.DEVNULL)
+    config = write_sshd_config(tmp_path, "127.0.0.1", port, tmp_path / "deploy_key")
+    server = subprocess.Popen([program, "-D", "-f", str(config)], stderr=subprocess.DEVNULL)
     wait_for(lambda: is_listening(port))
     yield f"ssh://{getpass.getuser()}@127.0.0.1:{port}{repository}", tmp_path / "deploy_key"
     server.terminate()
