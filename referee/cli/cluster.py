@@ -154,7 +154,7 @@ def worker(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Address at which the scheduler reaches this machine. Default: the one that reaches the scheduler.",
+            help="Address to listen on for the scheduler. Default: the one that reaches the scheduler.",
             show_default=False,
         ),
     ] = None,
@@ -181,14 +181,14 @@ def worker(
     """
     needs_extra()
     from referee.cluster.machine import Facts, own_kind, own_name, own_platform, own_versions
-    from referee.cluster.peers import check_host, check_name, check_peer
+    from referee.cluster.peers import check_listen, check_name, check_peer
     from referee.cluster.serving import run_worker
     from referee.errors import PlatformError
     from referee.process.checkup import probe
 
     peer = check_peer(address, ca, cert, key)
     if host is not None:
-        check_host(host)
+        check_listen(host, ca, cert, key)
     if name is not None:
         check_name("--name", name)
     if kind is not None:

@@ -5,6 +5,7 @@ import logging
 import secrets
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +18,7 @@ from distributed.core import rpc
 from distributed.worker import DEFAULT_METRICS
 
 from referee.cluster.machine import METRIC, Facts, Versions, own_versions
-from referee.cluster.peers import Certificates, Peer
+from referee.cluster.peers import Certificates, Peer, parse_scheduler
 from referee.cluster.plugin import MachinePlugin
 from referee.cluster.relay import RelayPlugin
 from referee.cluster.settings import CONFIG, security_of
@@ -79,7 +80,7 @@ async def _schedule(host: str, port: int, certificates: Certificates | None, das
     stop = _stop_on_signals()
     try:
         scheduler = Scheduler(
-            host=host,
+            host=_bracketed(host),
             port=port,
             protocol="tcp" if certificates is None else "tls",
             security=security_of(certificates),
@@ -126,6 +127,20 @@ async def _work(peer: Peer, facts: Facts, host: str | None, work: Path, tell: Te
         wait_s = min(_MOST_AGAIN_S, wait_s * 2)
 
 
+def own_address(peer: Peer) -> str:
+    """The address of this machine from which the scheduler is reached: a worker is reached there alone. On all
+    addresses, others could give it orders where nothing is encrypted. OSError if there is no way to the scheduler."""
+    _, host, port = parse_scheduler(peer.address)
+    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as probe:
+        probe.connect(address)  # sends nothing
+        return str(probe.getsockname()[0])
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
 async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tell: Tell, stop: asyncio.Event) -> None:
     """Until the scheduler is lost, or `stop` is set."""
     keys = () if peer.certificates is None else (peer.certificates.key,)
@@ -137,7 +152,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
             name=f"{facts.name}-{secrets.token_hex(4)}",
             security=security_of(peer.certificates),
             protocol="tcp" if peer.certificates is None else "tls",
-            host=host,
+            host=_bracketed(host or own_address(peer)),
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
             local_directory=place,

@@ -1,7 +1,9 @@
 """Runs on a cluster of real processes: the results of one machine, whatever happens to the many."""
 
+import ipaddress
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from referee.record import read_record
@@ -269,6 +272,20 @@ def test_only_who_has_a_certificate_of_the_cluster_is_heard(workplace, write_cup
     ours = workplace.run("run", "cup.toml", *runner, *encrypted("pki", "organiser"))
     assert ours.code == 0, ours.stderr
     assert json.loads(workplace.run("standings", "--json", "cup.toml").stdout)["standings"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_without_certificates_nothing_is_reached_from_other_machines(cluster, host):
+    scheduler = cluster.start("scheduler", "scheduler", "--host", host, "--port", "0")
+    cluster.wait_for_log("scheduler", "scheduler at")
+    address = re.search(r"tcp://\S+", cluster.log("scheduler"))[0]
+    words = ("--name", "east", "--slots", "1", "--accept-plain")
+    machine = cluster.start("east", "worker", address, *words)
+    cluster.wait_for_log("east", "plays for")
+    for process in (scheduler, machine):
+        ports = [one.laddr for one in psutil.Process(process.pid).net_connections() if one.status == "LISTEN"]
+        assert len(ports) == 2  # the other one is the dashboard's
+        assert {ipaddress.ip_address(port.ip).is_loopback for port in ports} == {True}
 
 
 SPY = """

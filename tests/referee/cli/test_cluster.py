@@ -162,6 +162,12 @@ def test_a_worker_without_the_sandbox_does_not_join(crosstown, monkeypatch):
     assert "--accept-plain" in printed.err
 
 
+def test_a_worker_that_other_machines_could_give_orders_is_refused_without_certificates(crosstown):
+    printed = crosstown("cluster", "worker", "127.0.0.1:1", "--host", "0.0.0.0", "--accept-plain")
+    assert printed.code == 2
+    assert "0.0.0.0 can be reached from other machines, and anyone who connects could run any program" in printed.err
+
+
 def test_the_machines_of_a_run_are_listed_with_what_they_played(crosstown, make_run):
     """Each of the records has 4 decisions that took 8 ms together, the longest 4 ms."""
     folder = make_run(played=4)
