@@ -266,6 +266,7 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
                 address,
                 nthreads=slots,
                 name=own,
+                host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
                 memory_limit=0,
                 local_directory=name,

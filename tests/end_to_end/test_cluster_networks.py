@@ -16,8 +16,9 @@ from random import Random
 
 import pytest
 
+from referee.cluster.certificates import make_certificates
 from referee.record import read_record
-from tests.cluster import HUB, Cluster, Networks, assert_ended, below, journal_of
+from tests.cluster import HUB, READY_S, Cluster, Networks, assert_ended, below, journal_of
 from tests.ssh import make_key, sshd_program, write_sshd_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,8 +77,9 @@ def cluster(tmp_path, new_workplace) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def runner(cluster):
-    """A workplace on the runner's machine, with bots in three languages, and the words of a run on the cluster."""
+def runner(cluster, request):
+    """A workplace on the runner's machine, with bots in three languages, and the words of a run on the cluster. The
+    first tournament has all its blocks with --long."""
     place = cluster.place("runner")
     place.secret = place.folder / "luck"
     place.secret.write_text(f"{1:032x}\n")
@@ -86,7 +88,10 @@ def runner(cluster):
     for name in ("walker", "random"):
         shutil.copytree(ROOT / "bots" / "python" / name, bots / "python" / name)
     (place.folder / "tournaments").mkdir()
-    shutil.copy(ROOT / "tournaments" / "first.toml", place.folder / "tournaments")
+    text = (ROOT / "tournaments" / "first.toml").read_text()
+    assert "blocks = 60 " in text
+    text = text if request.config.getoption("--long") else text.replace("blocks = 60 ", "blocks = 6 ")
+    (place.folder / "tournaments" / "first.toml").write_text(text)
     (bots / "go").mkdir()
     (bots / "go" / "main.go").write_text(textwrap.dedent(GO))
     (bots / "go" / "go.mod").write_text("module first\n\ngo 1.20\n")
@@ -313,34 +318,36 @@ def test_the_loops_of_the_documentation_start_and_end_workers_over_ssh(cluster, 
     text = (ROOT / "docs" / "cluster.md").read_text()
     start, end = re.findall(r"^```\n(for host in machine-1 machine-2; do\n.*?)^```", text, re.DOTALL | re.MULTILINE)
     runner = cluster.place("runner")
-    runner.secret = runner.folder / "luck"
-    runner.secret.write_text(f"{1:032x}\n")
-    runner.secret.chmod(0o600)
     shutil.copytree(ROOT / "bots" / "python" / "random", runner.folder / "bots" / "python" / "random")
     write(runner, "first", "shibuya", 2, 2, bots=("python/random",))
     for name in ("scheduler", "organiser", *SSH_MACHINES):
-        assert runner.run("cluster", "certificates", "pki", "--name", name).code == 0
-    for name in ("scheduler", *SSH_MACHINES):
-        for file in ("ca.pem", f"{name}.pem", f"{name}-key.pem"):
-            shutil.copy(runner.folder / "pki" / file, cluster.place(name).folder)
+        made = make_certificates(runner.folder / "pki", name)
+        place = cluster.place(name).folder
+        for file in (made.ca, made.cert, made.key):
+            shutil.copy(file, place)
     cluster.port = 8786
     cluster.certificates = ["--ca", "ca.pem", "--cert", "scheduler.pem", "--key", "scheduler-key.pem"]
     cluster.start_scheduler()
     over_ssh(start)
     own = ["--ca", "pki/ca.pem", "--cert", "pki/organiser.pem", "--key", "pki/organiser-key.pem"]
     words = ("--executor", "dask", "--scheduler", cluster.address, *own)
+    for name in SSH_MACHINES:
+        wait_for_words(cluster.folder / name / "worker.log", f"machine {name} plays for tls://scheduler-host:8786")
     outcome = runner.run("run", "first.toml", *words, prefix=cluster.prefix("runner"))
-    logs = [(cluster.folder / name / "worker.log").read_text() for name in SSH_MACHINES]
-    assert outcome.code == 0, f"{outcome.stderr}{logs}"
+    assert outcome.code == 0, outcome.stderr
+    records = (runner.folder / "runs" / "first" / "matches").glob("*.jsonl.gz")
+    assert {read_record(path).header.machine["name"] for path in records} == set(SSH_MACHINES)
     assert all(cluster.places[name].processes() for name in SSH_MACHINES)
     over_ssh(end)
     for name in SSH_MACHINES:
         cluster.assert_nobody_left(name)
-    here = runner.run("run", "first.toml", "--out", "here", "--workers", "2")
-    assert here.code == 0, here.stderr
-    assert rankings(runner, "runs", "first") == rankings(runner, "here", "first")
-    records = (runner.folder / "runs" / "first" / "matches").glob("*.jsonl.gz")
-    assert {read_record(path).header.machine["name"] for path in records} == set(SSH_MACHINES)
+
+
+def wait_for_words(path, words):
+    deadline = time.monotonic() + READY_S
+    while not (path.exists() and words in path.read_text()):
+        assert time.monotonic() < deadline, path.read_text() if path.exists() else path
+        time.sleep(0.05)
 
 
 @pytest.mark.long
