@@ -148,7 +148,7 @@ def play_ladder(
                 hand_ins=HandIns(config.hand_ins.build_s, BUILD_DISK_MIB, config.sandbox.read),
             )
             if elsewhere:
-                trials, at_once = MachineTrials(cluster).try_out, AT_ONCE
+                trials, at_once = MachineTrials(cluster.trials).try_out, AT_ONCE
         remote = RemoteBots(config, store, local, guests, opponent, profile, note=note) if guests else None
         intake = Intake(
             config,

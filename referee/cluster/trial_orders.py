@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from referee.cluster.archive import pack
-from referee.cluster.executor import DaskExecutor, Machine
+from referee.cluster.connection import Machine
 from referee.cluster.orders import TrialOrder
+from referee.cluster.trial_slots import TrialSlots
 from referee.errors import ExpectedError
 from referee.process.entry import load_entry
 from referee.process.store import store_folder
@@ -63,16 +64,16 @@ class Work:
 
 
 class MachineTrials:
-    """Tries hand-ins on the machines of an executor, each in a slot. A bot that cannot be built or started on a machine
+    """Tries hand-ins on the machines of a cluster, each in a slot. A bot that cannot be built or started on a machine
     is tried on another one before it is rejected."""
 
-    def __init__(self, executor: DaskExecutor) -> None:
-        self._executor = executor
+    def __init__(self, slots: TrialSlots) -> None:
+        self._slots = slots
 
     @asynccontextmanager
     async def try_out(self, job: Job, log: Path) -> AsyncIterator[Work]:
         """Wait for a machine, and begin there. The trial ends with the context, whatever it has come to."""
-        machine = await self._executor.seat_trial(strict=job.profile == "strict")
+        machine = await self._slots.seat_trial(strict=job.profile == "strict")
         work = Work()
         going = asyncio.create_task(self._go(machine, job, log, work))
         try:
@@ -103,7 +104,7 @@ class MachineTrials:
                 machine = None
                 if not ended and len(without) < MOST_TRIES:
                     work.say(b'{"event": "wait"}')
-                    machine = await self._executor.seat_trial(strict=job.profile == "strict", without=without)
+                    machine = await self._slots.seat_trial(strict=job.profile == "strict", without=without)
                 if machine is not None:
                     progress.note(f"machine '{without[-1]}' {what}: tried again on machine '{machine.name}'")
         except (MatchLost, ExpectedError, OSError) as error:
@@ -119,12 +120,12 @@ class MachineTrials:
             key = f"crosstown-trial-{secrets.token_hex(8)}"
             order = await asyncio.to_thread(_order, key, job)
             progress.rejected, progress.trouble, progress.is_drilled = b"", "", False
-            how = await self._executor.send_trial(machine, order, progress.hear)
+            how = await self._slots.send_trial(machine, order, progress.hear)
             if progress.trouble:
                 raise MatchLost(f"machine '{machine.name}' cannot try it: {progress.trouble}", machine=machine.name)
             return how
         finally:
-            self._executor.give_back(machine)
+            self._slots.give_back(machine)
 
 
 class _Progress:

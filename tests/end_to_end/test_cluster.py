@@ -409,6 +409,7 @@ def slurm(cluster) -> Iterator[Slurm]:
         made.end()
 
 
+@pytest.mark.long
 def test_jobs_of_slurm_play_a_run_one_after_another_and_leave_nothing(
     workplace, undisturbed, cluster, slurm, encrypted
 ):

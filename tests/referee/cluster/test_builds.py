@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from referee.cluster import archive as archive_module
-from referee.cluster import executor as executor_module
 from referee.cluster import plugin as plugin_module
+from referee.cluster import sending as sending_module
 from referee.cluster.archive import Parcel, pack, pack_build, unpack, unpack_build
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_platform, own_versions
@@ -196,7 +196,7 @@ def test_a_hand_in_is_built_within_its_limits_on_each_machine(bot, on, tmp_path,
 @pytest.mark.parametrize("handed_in", [True, False])
 async def test_a_machine_is_told_how_to_build_what_was_handed_in(tmp_path, monkeypatch, handed_in):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True, hand_ins=HandIns(7.0, 99, ("/data",)))
-    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._connection.join("tcp://east", {**facts("east").to_values(), "busy": {}})
     given = []
 
     async def run(attempt, key, function, *arguments):
@@ -206,10 +206,10 @@ async def test_a_machine_is_told_how_to_build_what_was_handed_in(tmp_path, monke
     async def transport(machine, bot, what):
         return b"parcel"
 
-    monkeypatch.setattr(made, "_run", run)
-    monkeypatch.setattr(made, "_transport", transport)
+    monkeypatch.setattr(made._connection, "run", run)
+    monkeypatch.setattr(made._sender, "_transport", transport)
     setup = BotSetup("", "Ada", {}, "ada", Sandbox("strict"), "ab" * 16, handed_in=handed_in)
-    await made._send(made.machines[0], setup, executor_module._Made())
+    await made._sender._send(made.machines[0], setup, sending_module.Made())
     assert given[:3] == ["ab" * 16, "strict", b"parcel"]
     assert (HandIns.from_json(given[3]) if given[3] else None) == (HandIns(7.0, 99, ("/data",)) if handed_in else None)
 
@@ -369,7 +369,7 @@ def executor(bot, tmp_path, monkeypatch):
         entry, notes, orders, parcels = load_entry(bot), [], [], []
         setup = BotSetup(str(bot), "Ada", {}, "ada", Sandbox("strict"), entry.content)
         made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, note=notes.append, **keys)
-        made._join("tcp://east", {**one.to_values(), "busy": {}})
+        made._connection.join("tcp://east", {**one.to_values(), "busy": {}})
         done = MatchResult("m0", "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 1, 1.0, "ab")
 
         async def ask(machine, order, records):
@@ -379,11 +379,11 @@ def executor(bot, tmp_path, monkeypatch):
             return Answer(order.key, "played", machine.name, result=done, record=b"r")
 
         async def send(machine, bot, what):
-            parcels.append(Parcel.from_bytes(executor_module._packed(bot, what)))
+            parcels.append(Parcel.from_bytes(sending_module._packed(bot, what)))
             return "", ""
 
         monkeypatch.setattr(made, "_ask", ask)
-        monkeypatch.setattr(made, "_send", send)
+        monkeypatch.setattr(made._sender, "_send", send)
         await made.play(SPEC, 1.0, Meeting(tmp_path, (setup, setup)))
         return entry, orders, parcels, notes
 
@@ -426,7 +426,7 @@ async def test_a_build_that_is_too_large_is_not_sent_and_the_bot_is_named(bot, e
 async def test_few_bots_are_packed_and_sent_at_the_same_time(bot, tmp_path, monkeypatch):
     """But any number are built."""
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path)
-    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._connection.join("tcp://east", {**facts("east").to_values(), "busy": {}})
     (there,) = made.machines
     let, sending, building = asyncio.Event(), [], []
 
@@ -438,16 +438,16 @@ async def test_few_bots_are_packed_and_sent_at_the_same_time(bot, tmp_path, monk
         building.append(key)
         await asyncio.sleep(0 if len(building) == 5 else 600)
 
-    made._client = SimpleNamespace(scatter=scatter)
-    monkeypatch.setattr(executor_module, "_packed", lambda bot, made: b"parcel")
-    monkeypatch.setattr(made, "_run", run)
+    made._connection._client = SimpleNamespace(scatter=scatter)
+    monkeypatch.setattr(sending_module, "_packed", lambda bot, made: b"parcel")
+    monkeypatch.setattr(made._connection, "run", run)
     setups = [BotSetup("", "Ada", {}, "ada", Sandbox("strict"), f"{number:032}") for number in range(5)]
-    sends = [asyncio.create_task(made._send(there, setup, executor_module._Made())) for setup in setups]
+    sends = [asyncio.create_task(made._sender._send(there, setup, sending_module.Made())) for setup in setups]
     async with asyncio.timeout(30):
-        while len(sending) < executor_module.SENT_AT_ONCE:  # noqa: ASYNC110 - of threads
+        while len(sending) < sending_module.SENT_AT_ONCE:  # noqa: ASYNC110 - of threads
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        assert len(sending) == executor_module.SENT_AT_ONCE
+        assert len(sending) == sending_module.SENT_AT_ONCE
         let.set()
         await asyncio.wait(sends, return_when=asyncio.FIRST_COMPLETED)
     assert len(building) == 5

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from referee.cluster import executor as module
-from referee.cluster.executor import DaskExecutor, History, stands_out
+from referee.cluster.connection import MOST_FAULTS
+from referee.cluster.executor import DaskExecutor
+from referee.cluster.history import History, stands_out
 from referee.cluster.machine import Facts, own_versions
 from referee.cluster.orders import Answer
 from referee.cluster.peers import Peer
@@ -46,7 +48,7 @@ def cluster(tmp_path, notes):
             Peer("tcp://127.0.0.1:1"), tmp_path, bots={bot.entry_id: bot for bot in BOTS}, note=notes.append, **keys
         )
         for one in machines:
-            made._join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
+            made._connection.join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
         return made
 
     return make
@@ -163,7 +165,7 @@ def test_a_machine_of_another_version_gets_no_matches_and_is_named(cluster, note
 
 def test_who_tells_something_else_is_no_machine(cluster, notes):
     made = cluster()
-    made._join("tcp://x", {"name": "x"})
+    made._connection.join("tcp://x", {"name": "x"})
     assert made.machines == ()
     assert "another version" in notes[0]
 
@@ -201,7 +203,7 @@ def test_a_bot_that_does_not_start_is_tried_elsewhere_before_it_is_blamed(cluste
 
 def test_a_machine_that_cannot_play_several_matches_in_a_row_is_named_and_gets_no_more(cluster, notes):
     made = cluster(facts("east", slots=9), facts("west"))
-    for number in range(module.MOST_FAULTS):
+    for number in range(MOST_FAULTS):
         with pytest.raises(MatchLost):
             judged(made, "east", Answer("k", "broken", "east", "no space left"), spec(number))
     assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
@@ -368,7 +370,7 @@ def test_matches_of_a_ladder_wait_for_a_machine_that_can_play_them(cluster, note
     waits = [note for note in notes if note.startswith("matches wait: ")]
     assert len(waits) == 1
     assert "'Ada' is to play in the sandbox, which works on no machine" in waits[0]
-    made._join("tcp://repaired", {**facts("east").to_values(), "busy": {}})
+    made._connection.join("tcp://repaired", {**facts("east").to_values(), "busy": {}})
     assert chosen(made, spec()) == "east"
 
 
@@ -382,8 +384,8 @@ def test_blocks_of_two_divisions_are_apart(cluster, tmp_path):
 
 def test_the_slots_that_other_runs_use_are_not_free_and_own_matches_count_once(cluster):
     made = cluster(facts("east", slots=4))
-    made._client = SimpleNamespace(id="own")
+    made._connection._client = SimpleNamespace(id="own")
     machine = made.machines[0]
     machine.playing = 1
-    machine.busy = made._others({"own": 3, "other": 2})
+    machine.busy = made._connection._others({"own": 3, "other": 2})
     assert machine.free == 1

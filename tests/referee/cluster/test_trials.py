@@ -318,17 +318,17 @@ async def test_a_machine_that_cannot_try_three_hand_ins_gets_no_more(job, tmp_pa
     """But one hand-in that no machine can try takes none of them out."""
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
     for name in ("east", "west"):
-        made._join(f"tcp://{name}", {**facts(name).to_values(), "busy": {}})
-    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
+        made._connection.join(f"tcp://{name}", {**facts(name).to_values(), "busy": {}})
+    made._connection._client, made._connection._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
     east, west = made.machines
 
     async def send(machine, content):
-        going = asyncio.create_task(made.send_trial(machine, replace(_order("k", job), content=content), print))
+        going = asyncio.create_task(made.trials.send_trial(machine, replace(_order("k", job), content=content), print))
         await asyncio.sleep(0)
         news = {"key": "k", "worker": machine.address}
         for event in events:
-            made._on_news((0.0, {**news, "kind": "event", "data": json.dumps(event).encode()}))
-        made._on_news(
+            made._connection._on_news((0.0, {**news, "kind": "event", "data": json.dumps(event).encode()}))
+        made._connection._on_news(
             (0.0, {**news, "kind": "answer", "data": Answer("k", kind, machine.name, "exit code 1").to_bytes()})
         )
         with pytest.raises(MatchLost, match="cannot try it: exit code 1") as caught:
@@ -342,7 +342,7 @@ async def test_a_machine_that_cannot_try_three_hand_ins_gets_no_more(job, tmp_pa
     assert not west.history.drained
     await send(east, "three")
     assert east.history.drained
-    assert (await made.seat_trial(strict=True)).name == "west"
+    assert (await made.trials.seat_trial(strict=True)).name == "west"
 
 
 async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(job, tmp_path):
@@ -361,76 +361,78 @@ async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path
 async def test_a_trial_takes_a_slot_of_a_machine_with_the_sandbox(job, tmp_path):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
     for one in (facts("weak", "plain", 19), facts("east"), facts("west", slots=2)):
-        made._join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
-    seats = [await made.seat_trial(strict=True) for _ in range(3)]
+        made._connection.join(f"tcp://{one.name}", {**one.to_values(), "busy": {}})
+    seats = [await made.trials.seat_trial(strict=True) for _ in range(3)]
     assert sorted(machine.name for machine in seats) == ["east", "west", "west"]
-    assert (await made.seat_trial(strict=False)).name == "weak"
-    assert await made.seat_trial(strict=True, without=["east", "west"]) is None
-    waiting = asyncio.create_task(made.seat_trial(strict=True, without=["east"]))
+    assert (await made.trials.seat_trial(strict=False)).name == "weak"
+    assert await made.trials.seat_trial(strict=True, without=["east", "west"]) is None
+    waiting = asyncio.create_task(made.trials.seat_trial(strict=True, without=["east"]))
     await asyncio.sleep(0)
-    made.give_back(next(machine for machine in seats if machine.name == "west"))
+    made.trials.give_back(next(machine for machine in seats if machine.name == "west"))
     assert (await waiting).name == "west"
     made.kill()
     with pytest.raises(MatchLost):
-        await made.seat_trial(strict=True)
+        await made.trials.seat_trial(strict=True)
 
 
 @pytest.mark.parametrize(("slots", "most"), [(1, 1), (7, 1), (8, 2)])
 async def test_trials_leave_most_slots_to_matches(job, tmp_path, slots, most):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
-    made._join("tcp://east", {**facts("east", slots=slots).to_values(), "busy": {}})
+    made._connection.join("tcp://east", {**facts("east", slots=slots).to_values(), "busy": {}})
     for _ in range(most):
-        machine = await made.seat_trial(strict=True)
-    waiting = asyncio.create_task(made.seat_trial(strict=True))
+        machine = await made.trials.seat_trial(strict=True)
+    waiting = asyncio.create_task(made.trials.seat_trial(strict=True))
     await asyncio.sleep(0.01)
     assert not waiting.done()
-    made.give_back(machine)
+    made.trials.give_back(machine)
     assert await waiting is machine
 
 
 async def test_hand_ins_that_wait_for_a_sandbox_are_reported_once(job, tmp_path, monkeypatch):
-    monkeypatch.setattr("referee.cluster.executor.LOOK_S", 0.001)
+    monkeypatch.setattr("referee.cluster.connection.LOOK_S", 0.001)
     notes = []
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True, note=notes.append)
-    made._join("tcp://weak", {**facts("weak", "plain").to_values(), "busy": {}})
-    waiting = asyncio.create_task(made.seat_trial(strict=True))
+    made._connection.join("tcp://weak", {**facts("weak", "plain").to_values(), "busy": {}})
+    waiting = asyncio.create_task(made.trials.seat_trial(strict=True))
     await asyncio.sleep(0.05)
     assert len([note for note in notes if "a hand-in waits: " in note]) == 1
-    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._connection.join("tcp://east", {**facts("east").to_values(), "busy": {}})
     assert (await waiting).name == "east"
 
 
 async def test_no_hand_in_goes_to_a_machine_whose_disk_is_nearly_full(job, tmp_path):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
-    made._join("tcp://east", {**facts("east", slots=9).to_values(), "busy": {}, "full": "1 % is free"})
-    made._join("tcp://west", {**facts("west", slots=2).to_values(), "busy": {}, "full": ""})
-    assert (await made.seat_trial(strict=True)).name == "west"
+    made._connection.join("tcp://east", {**facts("east", slots=9).to_values(), "busy": {}, "full": "1 % is free"})
+    made._connection.join("tcp://west", {**facts("west", slots=2).to_values(), "busy": {}, "full": ""})
+    assert (await made.trials.seat_trial(strict=True)).name == "west"
 
 
 async def test_the_trial_of_a_lost_machine_ends(job, tmp_path):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
-    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
-    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
+    made._connection.join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._connection._client, made._connection._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
     (machine,) = made.machines
     heard = []
-    going = asyncio.create_task(made.send_trial(machine, _order("k", job), lambda *said: heard.append(said)))
+    going = asyncio.create_task(made.trials.send_trial(machine, _order("k", job), lambda *said: heard.append(said)))
     await asyncio.sleep(0)
-    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"line"}))
-    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://other", "data": b"another's"}))
+    made._connection._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"line"}))
+    made._connection._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://other", "data": b"another's"}))
     assert heard == [("event", b"line")]
-    made._lose([machine], "it is gone")
+    made._connection._lose([machine], "it is gone")
     with pytest.raises(MatchLost, match="machine 'east' was lost: it is gone"):
         await going
 
 
 async def test_a_machine_that_says_what_no_trial_says_is_not_listened_to(job, tmp_path):
     made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, ladder=True)
-    made._join("tcp://east", {**facts("east").to_values(), "busy": {}})
+    made._connection.join("tcp://east", {**facts("east").to_values(), "busy": {}})
     sent = []
-    made._client, made._stream = SimpleNamespace(id="c"), SimpleNamespace(send=sent.append)
-    going = asyncio.create_task(made.send_trial(made.machines[0], _order("k", job), lambda _, data: json.loads(data)))
+    made._connection._client, made._connection._stream = SimpleNamespace(id="c"), SimpleNamespace(send=sent.append)
+    going = asyncio.create_task(
+        made.trials.send_trial(made.machines[0], _order("k", job), lambda _, data: json.loads(data))
+    )
     await asyncio.sleep(0)
-    made._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
+    made._connection._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
     with pytest.raises(MatchLost, match="machine 'east' sent a message that cannot be used"):
         await going
     assert [message["op"] for message in sent] == [ORDER, END]
