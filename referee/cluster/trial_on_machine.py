@@ -95,30 +95,42 @@ async def _follow(process: asyncio.subprocess.Process, job: str, tell: Callable[
     assert process.stdout is not None
     assert process.stderr is not None
     events, log = process.stdout, process.stderr
+    gathered = bytearray()
+
+    def tell_log() -> None:
+        if gathered:
+            tell("log", bytes(gathered))
+            gathered.clear()
 
     async def follow_log() -> None:
-        """At intervals: a build may write byte by byte, and each message costs the runner some time."""
         while chunk := await log.read(_CHUNK_BYTES):
-            gathered = bytearray(chunk)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOG_S):
-                    while len(gathered) < _CHUNK_BYTES and (chunk := await log.read(_CHUNK_BYTES)):
-                        gathered += chunk
-            tell("log", bytes(gathered))
+            gathered.extend(chunk)
+            if len(gathered) >= _CHUNK_BYTES:
+                tell_log()
 
-    following = asyncio.create_task(follow_log())
+    async def tell_at_intervals() -> None:
+        """A build may write byte by byte, and each message costs the runner some time."""
+        while True:
+            await asyncio.sleep(LOG_S)
+            tell_log()
+
+    following, telling = asyncio.create_task(follow_log()), asyncio.create_task(tell_at_intervals())
     try:
         with suppress(ConnectionError):
             process.stdin.write(job.encode())
             await process.stdin.drain()
             process.stdin.close()
         while line := await events.readline():
+            await asyncio.sleep(0)  # `follow_log` has by then what was written before the event
+            tell_log()  # nobody may wait for more after the event
             tell("event", line)
         await following
+        tell_log()
         return f"exit code {await process.wait()}"
     finally:
         following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        telling.cancel()
+        await asyncio.gather(following, telling, return_exceptions=True)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -144,6 +144,23 @@ async def test_a_log_that_is_written_byte_by_byte_is_few_messages(job, tmp_path,
     assert len(machine.said("log")) < 10
 
 
+async def test_the_log_of_a_step_comes_before_the_event_that_ends_it(job, tmp_path, monkeypatch):
+    """After the last event nobody waits for more."""
+    lines = "for step in 'abc': sys.stderr.write(step * 100_000); sys.stderr.flush(); print(step, flush=True)"
+    script(tmp_path, monkeypatch, f"{lines}\ntime.sleep(600)")
+    machine = Machine(tmp_path / "work")
+    machine.stream_handlers[ORDER](client="c", key="k", data=_order("k", job).to_bytes())
+    async with asyncio.timeout(30):
+        while b"c\n" not in machine.said("event"):  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+    seen = b"".join(message["data"] for message in machine.sent if message["kind"] in ("log", "event"))
+    for step in (b"a", b"b", b"c"):
+        before, _, _ = seen.partition(step + b"\n")
+        assert before.count(step) == 100_000
+    machine.stream_handlers[END](client="c", key="k")
+    await machine.over()
+
+
 async def test_a_trial_ends_with_the_plugin_of_its_machine(job, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     script(tmp_path, monkeypatch, "print(os.getpid(), flush=True); time.sleep(600)")
