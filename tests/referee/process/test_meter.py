@@ -69,6 +69,54 @@ async def test_the_time_of_a_child_that_has_ended_is_not_lost(start: Start, writ
     assert bot.cpu_ns() > 100_000_000
 
 
+class Listings:
+    """When processes were listed, on a clock of the test, which asks for them every 20 ms."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ms = 0
+        self.newest = b"700"
+        self.at_ms: list[int] = []
+        monkeypatch.setattr("time.monotonic_ns", lambda: self.now_ms * 1_000_000)
+        monkeypatch.setattr(meter, "newest_process", lambda: self.newest)
+        monkeypatch.setattr(meter, "_below", self._below)
+        self._meter = meter.Meter(os.getpid())
+
+    def _below(self, root: int) -> list[int]:
+        self.at_ms.append(self.now_ms)
+        return []
+
+    def until(self, end_ms: int) -> list[int]:
+        """The times of the listings up to now."""
+        while self.now_ms < end_ms:
+            self.now_ms += 20
+            self._meter.cpu_ns()
+        return self.at_ms
+
+
+def test_processes_are_listed_again_when_one_has_begun_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    listings = Listings(monkeypatch)
+    assert listings.until(200) == [20, 40]
+    listings.newest = b"701"
+    assert listings.until(240) == [20, 40, 220, 240]
+
+
+def test_processes_are_listed_now_and_then_although_none_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Listings(monkeypatch).until(640) == [20, 40, 240, 440, 640]
+
+
+def test_processes_are_listed_each_time_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    listings = Listings(monkeypatch)
+    listings.newest = b""
+    assert listings.until(100) == [20, 40, 60, 80, 100]
+
+
+def test_the_newest_process_changes_with_each_one_that_begins() -> None:
+    before = meter.newest_process()
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+    assert not before or meter.newest_process() != before
+
+
 # As the kernel writes them (6.18), in each version of control groups.
 V1 = "nr_periods 20\nnr_throttled 19\nthrottled_time 682318051\nnr_bursts 0\nburst_time 0\n"
 V2 = (
