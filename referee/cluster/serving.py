@@ -5,7 +5,6 @@ import logging
 import secrets
 import shutil
 import signal
-import socket
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -127,14 +126,14 @@ async def _work(peer: Peer, facts: Facts, host: str | None, work: Path, tell: Te
         wait_s = min(_MOST_AGAIN_S, wait_s * 2)
 
 
-def own_address(peer: Peer) -> str:
-    """The address of this machine from which the scheduler is reached: a worker is reached there alone. On all
-    addresses, others could give it orders where nothing is encrypted. OSError if there is no way to the scheduler."""
+async def own_address(peer: Peer) -> str:
+    """The address of this machine from which it reaches the scheduler: a worker listens there alone. On all addresses,
+    others could give it orders where nothing is encrypted. OSError or TimeoutError if the scheduler is not reached."""
     _, host, port = parse_scheduler(peer.address)
-    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family, kind) as probe:
-        probe.connect(address)  # sends nothing
-        return str(probe.getsockname()[0])
+    async with asyncio.timeout(_CONNECT_S):
+        _, writer = await asyncio.open_connection(host, port)
+    writer.close()
+    return str(writer.get_extra_info("sockname")[0])
 
 
 def _bracketed(host: str) -> str:
@@ -152,7 +151,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
             name=f"{facts.name}-{secrets.token_hex(4)}",
             security=security_of(peer.certificates),
             protocol="tcp" if peer.certificates is None else "tls",
-            host=_bracketed(host or own_address(peer)),
+            host=_bracketed(host or await own_address(peer)),
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
             local_directory=place,
