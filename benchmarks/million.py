@@ -2,20 +2,19 @@
 
     python benchmarks/million.py --matches 100000 [--bots 20] [--keep FOLDER] [--only NAME ...]
     python benchmarks/million.py --matches 1000000 --keep FOLDER
-    python benchmarks/million.py --matches 10000 --only site
+    python benchmarks/million.py --matches 10000 --only site [--draw NUMBER]
 
 Makes a run of Shibuya for two in FOLDER, if it is not there. Every match is played by the rules on the luck of the run,
 with random moves, until both bots say in their notes who is ahead, which ends it by `[adjudication]`. Its record is
 real: `crosstown matches verify` accepts it. Then each command runs in a process of its own, first without the caches of
 the run, then with them. Prints seconds, processor seconds and the largest size of the process.
 
-`--only site` has `crosstown publish` write the static site of the run, which draws every match, and opens pages of
-each kind in Chromium from the disk.
+`--only site` writes the static site of the run as `crosstown publish` does, and opens pages of each kind in Chromium
+from the disk. With `--draw` only so many matches are drawn, which takes most of the time; the other pages have all.
 """
 
 import argparse
 import gzip
-import json
 import multiprocessing
 import os
 import platform
@@ -395,13 +394,31 @@ def sizes(run: RunFolder, matches: int) -> None:
         )
 
 
-def site(folder: Path, chromium: Path) -> None:
+_PUBLISH = """
+import sys, time
+from pathlib import Path
+from leaderboard.web import site
+
+drawn, began = site._drawn, []
+
+def some(todo, *rest):
+    began.append(time.process_time())
+    return drawn(todo[: int(sys.argv[1] or len(todo))], *rest)
+
+site._drawn = some
+made = site.publish(Path("runs"), Path("site"), (sys.argv[2],))
+print(made.pages, began[0], time.process_time() - began[0])
+"""
+
+
+def site(folder: Path, chromium: Path, draw: int | None) -> None:
     """What it costs to write the static site, and how long its pages take to open."""
-    cost = cost_of(crosstown("publish", f"runs/{NAME}", "site", "--json"), folder)
-    text = (folder / "output.txt").read_text()
-    made = json.loads(text[text.index("{") :])
-    print("\n| static site | pages | matches drawn | seconds | CPU seconds | MiB |\n| --- |" + " ---: |" * 5)
-    print(f"| publish | {made['pages']} | {made['replays']} | {cost.wall_s:.0f} | {cost.cpu_s:.0f} | {cost.most_mib} |")
+    cost_of([sys.executable, "-c", _PUBLISH, str(draw or ""), NAME], folder)
+    pages_made, pages_s, matches_s = map(float, (folder / "output.txt").read_text().splitlines()[-1].split())
+    drawn = len(list((folder / "site" / "runs" / NAME / "matches").iterdir()))
+    print("| static site | pages | CPU seconds | CPU ms a page |\n| --- | ---: | ---: | ---: |")
+    for what, number, cpu_s in (("tables, bots, lists", pages_made, pages_s), ("matches", drawn, matches_s)):
+        print(f"| {what} | {number:.0f} | {cpu_s:.1f} | {1000 * cpu_s / number:.0f} |", flush=True)
     if not chromium.exists():
         return
     from playwright.sync_api import sync_playwright
@@ -444,6 +461,7 @@ def main() -> None:
     parser.add_argument("--format", default="round-robin")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", nargs="*", choices=NAMES, default=())
+    parser.add_argument("--draw", type=int, help="matches that --only site draws; all without it")
     parser.add_argument("--chromium", type=Path, default=Path("/usr/bin/chromium"))
     wanted = parser.parse_args()
     print(
@@ -466,7 +484,7 @@ def main() -> None:
         if not wanted.only or "size" in wanted.only:
             sizes(run, wanted.matches)
         if "site" in wanted.only:
-            site(folder, wanted.chromium)
+            site(folder, wanted.chromium, wanted.draw)
 
 
 if __name__ == "__main__":

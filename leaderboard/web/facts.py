@@ -102,9 +102,10 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         run = Run(folder, read_on(RunFolder(folder).journal, known))
         if not run.begun:
             return _without_journal(run)
-        extent = run.extent
-        if before is not None and known is not None and run.journal.steps is known.steps:  # matches alone have come
+        if before is not None and before.run is not None and run.grown_from(before.run):
+            extent = run.extent
             return replace(before, total=extent.most, at_most=extent.least != extent.most, run=run)
+        extent = run.extent
         return RunFacts(
             title=_title(run),
             total=extent.most,

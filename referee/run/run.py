@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -64,6 +65,15 @@ class Run:
         self.journal = self._read() if journal is None else journal
         self.at_work = False
         """Whether a runner at work has made the last decision, and goes on with it."""
+
+    def grown_from(self, before: "Run") -> bool:
+        """Whether the journal has got nothing but blocks and digests of records since that of `before`, the same run at
+        an earlier moment. What follows from the rest of it is then taken from there."""
+        if self.journal.steps is not before.journal.steps:
+            return False
+        self.__dict__["participants"] = before.participants
+        self.__dict__["schedule_config"] = replace(before.schedule_config, decided=self.journal.blocks)
+        return True
 
     def _read(self) -> JournalText:
         return (read_brief if self._brief else read_journal)(self.folder.journal)

@@ -5,10 +5,12 @@ it of a tournament file), so a schedule needs neither the file nor the bots.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 from referee.games.registry import UnknownGame, get_game
@@ -94,7 +96,8 @@ class ScheduleConfig:
         """How many matches the schedule has if nobody leaves and all participants had been there from the start. Of a
         format whose blocks are decided while the run goes on: those of the blocks so far."""
         if self.style.journalled:
-            number = sum(len(self.field.variants[block.variant].orders) for block in self.decided)
+            blocks = Counter(map(attrgetter("variant"), self.decided))
+            number = sum(count * len(self.field.variants[variant].orders) for variant, count in blocks.items())
             return Extent(number, number)
         names = tuple(seat.name for seat in self.participants)
         return self.style.extent(lengthened(replace(self.field, names=names), self.length))

@@ -108,6 +108,8 @@ def test_facts_that_go_on_from_earlier_ones_are_those_of_the_whole_journal(
     assert after.run is not None
     assert whole.run is not None
     assert after.run.journal == whole.run.journal
+    assert after.run.schedule_config == whole.run.schedule_config
+    assert after.run.participants == whole.run.participants
     assert (after.state(), after.is_held(), after.all_over()) == (whole.state(), whole.is_held(), whole.all_over())
     assert replace(after, run=None) == replace(whole, run=None)
 
