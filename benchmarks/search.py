@@ -1,7 +1,7 @@
 """What the bot `search` makes of a second: play-outs, and strength.
 
     python benchmarks/search.py [--seconds 0.5] [--rounds 3] [--positions 4] [--ms 50] [--blocks 2] [--limit-s 60]
-        [--before CHECKOUT] [GAME ...]
+        [--against greedy half double before] [--before CHECKOUT] [GAME ...]
 
 Two tables, for two seats. Play-outs: by CPU second of a process that does nothing but search, in positions of matches
 of greedy on fixed seeds. Strength: seat-swapped blocks as in `bots.py`, against greedy, and against itself with twice
@@ -243,23 +243,36 @@ def measure_speeds(games: Sequence[Game], versions: Sequence[Version], count: in
 Maker = Callable[[], Bot]
 
 
-def opponents(versions: Sequence[Version], ms: int) -> list[tuple[str, Maker]]:
+AGAINST = ("greedy", "half", "double", "before")
+"""Greedy, itself with half and with twice the time, and the other checkout."""
+
+
+def opponents(versions: Sequence[Version], ms: int, against: Sequence[str]) -> list[tuple[str, Maker]]:
     """Whom the first version meets with `ms` for a decision."""
     own = versions[0]
-    return [
-        ("greedy", load_bot(ROOT / "bots" / "python" / "greedy")),
-        (f"{own.name}, {ms / 2:g} ms", partial(own.bot, 50)),
-        (f"{own.name}, {2 * ms} ms", partial(own.bot, 200)),
-        *[(f"{other.name}, {ms} ms", partial(other.bot, 100)) for other in versions[1:]],
-    ]
+    found: dict[str, tuple[str, Maker]] = {
+        "greedy": ("greedy", load_bot(ROOT / "bots" / "python" / "greedy")),
+        "half": (f"{own.name}, {ms / 2:g} ms", partial(own.bot, 50)),
+        "double": (f"{own.name}, {2 * ms} ms", partial(own.bot, 200)),
+    }
+    for other in versions[1:]:
+        found["before"] = (f"{other.name}, {ms} ms", partial(other.bot, 100))
+    return [found[name] for name in against if name in found]
 
 
-def measure_strength(games: Sequence[Game], versions: Sequence[Version], ms: int, blocks: int, limit_s: float) -> None:
+def measure_strength(
+    games: Sequence[Game],
+    versions: Sequence[Version],
+    ms: int,
+    against: Sequence[str],
+    blocks: int,
+    limit_s: float,
+) -> None:
     print(f"\nStrength: A is {versions[0].name} with {ms} ms of CPU time for a decision.\n")
     print("| game | B | score of A | 95 % interval | matches | blocks |\n| --- | --- | --- | --- | --- | --- |")
     for game in games:
         options = resolve_options(game.id, game.options, {})
-        for name, opponent in opponents(versions, ms):
+        for name, opponent in opponents(versions, ms, against):
             means: list[float] = []
             matches = 0
             began_s = time.perf_counter()
@@ -286,7 +299,7 @@ def main(arguments: argparse.Namespace) -> None:
         if arguments.rounds:
             measure_speeds(games, versions, arguments.positions, arguments.seconds, arguments.rounds)
         if arguments.blocks:
-            measure_strength(games, versions, arguments.ms, arguments.blocks, arguments.limit_s)
+            measure_strength(games, versions, arguments.ms, arguments.against, arguments.blocks, arguments.limit_s)
 
 
 if __name__ == "__main__":
@@ -299,6 +312,7 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=3, help="into which these are split; 0: no table of play-outs")
     parser.add_argument("--positions", type=int, default=4)
     parser.add_argument("--ms", type=int, default=50, help="CPU time for a decision in the table of strength")
+    parser.add_argument("--against", nargs="+", choices=AGAINST, default=AGAINST, help="the rows of that table")
     parser.add_argument("--blocks", type=int, default=2, help="of two matches, for a row; 0: no table of strength")
     parser.add_argument("--limit-s", type=float, default=60.0, help="no new block of a row after this time")
     parser.add_argument("--before", metavar="CHECKOUT", help="another checkout, whose search takes turns with this one")
