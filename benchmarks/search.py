@@ -1,7 +1,7 @@
 """What the bot `search` makes of a second: play-outs, and strength.
 
-    python benchmarks/search.py [--seconds 0.5] [--rounds 3] [--positions 4] [--ms 50] [--blocks 2] [--limit-s 60]
-        [--against greedy half double before] [--before CHECKOUT] [GAME ...]
+    python benchmarks/search.py [GAME ...] [--seconds 0.5] [--rounds 3] [--positions 4] [--ms 50] [--blocks 2]
+        [--limit-s 60] [--against greedy half double before] [--before CHECKOUT]
 
 Two tables, for two seats. Play-outs: by CPU second of a process that does nothing but search, in positions of matches
 of greedy on fixed seeds. Strength: seat-swapped blocks as in `bots.py`, against greedy, and against itself with twice

@@ -189,8 +189,19 @@ def _children(pid: int) -> Iterable[int]:
         return []
     found: list[int] = []
     for task in tasks:
-        with suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb", 0) as file:  # noqa: PTH123
-            found += map(int, file.read().split())
+        try:
+            file = os.open(f"/proc/{pid}/task/{task}/children", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        data = b""
+        try:
+            while part := os.read(file, 65536):
+                data += part
+        except OSError:
+            pass
+        finally:
+            os.close(file)
+        found += map(int, data.split())
     return found
 
 
