@@ -98,10 +98,9 @@ class Slurm:
     def end(self) -> None:
         """End all jobs and daemons. A process that SLURM has started has the path of our configuration."""
         self._ask("scancel", "--user", getpass.getuser())
-        for daemon in reversed(self._daemons):
+        for daemon in reversed(self._daemons):  # munged last: without it the others wait in vain
             daemon.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            for daemon in self._daemons:
+            with suppress(subprocess.TimeoutExpired):
                 daemon.wait(ENDED_S)
         mark = f"SLURM_CONF={self._environment['SLURM_CONF']}".encode()
         for entry in Path("/proc").iterdir():
