@@ -123,6 +123,11 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
     return Counted(tuple(counted), taken, changed, notes, dict(forfeits), approvals_of(controls))
 
 
+def departure_words(controls: Sequence[Control]) -> dict[str, str]:
+    """By entry id, of those that are out: the name with how it left, such as "mine was disqualified for faults"."""
+    return {entry: f"{control.name} was {_TOLD[control.kind]}" for entry, control in _leaving(controls).items()}
+
+
 def unapproved_in(row: MatchRow, approvals: Approvals) -> frozenset[str]:
     """The entries of a match that were not approved then."""
     return unapproved_among((seat.entry_id for seat in row.seats), row.place, approvals) if approvals else frozenset()

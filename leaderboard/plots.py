@@ -34,7 +34,7 @@ def seats_plot(seats: Mapping[int, Score]) -> str:
     rows = []
     for seat, score in seats.items():
         low, high = score.interval or (score.mean, score.mean)
-        rows.append((f"seat {seat}", score.mean, low, high))
+        rows.append((f"seat {seat + 1}", score.mean, low, high))
     return _dots(rows, 0.0, 1.0, "mean score by seat, 95 % over blocks")
 
 

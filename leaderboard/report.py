@@ -175,6 +175,10 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
+def _interval(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.3f} to {ends[1]:.3f}"
+
+
 def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
 
@@ -183,6 +187,7 @@ FILTERS = {
     "clean": clean,
     "plain": _plain,
     "percent": _percent,
+    "interval": _interval,
     "signed": _signed,
     "game": game_title,
     "words": in_words,

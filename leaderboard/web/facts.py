@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from leaderboard.completeness import gaps_of, lost_words
+from leaderboard.controls import departure_words
 from leaderboard.records import MatchRow
 from leaderboard.run_table import entrants
 from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
@@ -32,6 +33,9 @@ NO_TOURNAMENT = "no tournament"
 _TRIED = 10
 """Records whose headers are read to find out what they are of."""
 
+_NAMED = 3
+"""Bots that a sentence on cancelled matches names."""
+
 _WITHOUT = (
     "Standings are of all the records that lie here: who entered, what organisers decided and how many matches were"
     " planned is not known"
@@ -42,7 +46,8 @@ _WITHOUT = (
 class RunFacts:
     """`total`: matches the run wants, None where that is unknown; `at_most` if it may come to fewer. `shown` are facts
     for people, by name; `warnings` are sentences on what is wrong with the journal, or changed while the run went on.
-    `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id.
+    `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id. `cancelled` is a
+    sentence on the matches that are not played since a bot left, '' for none.
 
     `run` has an empty journal where that of the run cannot be used. `word` is the state of a run that has not begun, or
     of which that is not known; `known`: whether it is known which blocks of its schedule are open. `open_bots`: see
@@ -58,6 +63,7 @@ class RunFacts:
     warnings: tuple[str, ...] = ()
     failed_starts: Mapping[str, FailedStart] = field(default_factory=dict)
     startup_s: Mapping[str, float] = field(default_factory=dict)
+    cancelled: str = ""
     run: Run | None = None
     word: str = ""
     known: bool = True
@@ -102,10 +108,15 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         run = Run(folder, read_on(RunFolder(folder).journal, known))
         if not run.begun:
             return _without_journal(run)
-        if before is not None and before.run is not None and run.grown_from(before.run):
-            extent = run.extent
-            return replace(before, total=extent.most, at_most=extent.least != extent.most, run=run)
         extent = run.extent
+        if before is not None and before.run is not None and run.grown_from(before.run):
+            return replace(
+                before,
+                total=extent.most,
+                at_most=extent.least != extent.most,
+                cancelled=_cancelled(run, extent.most),
+                run=run,
+            )
         return RunFacts(
             title=_title(run),
             total=extent.most,
@@ -116,6 +127,7 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
             failed_starts=run.failed_starts,
             startup_s=run.startup_limits_s,
             warnings=tuple(run.machine_changes),
+            cancelled=_cancelled(run, extent.most),
             run=run,
             open_bots=open_bots(run),
         )
@@ -123,6 +135,21 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         next_step = f": {error.next_step}" if isinstance(error, ExpectedError) else ""
         said = f"{error}{next_step}".replace(f"{folder.parent}/", "")
         return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
+
+
+def _cancelled(run: Run, total: int) -> str:
+    number, entries = run.cancelled
+    if not number:
+        return ""
+    words = departure_words(run.controls)
+    why = [words[entry] for entry in entries if entry in words]
+    more = len(why) - _NAMED
+    because = " and ".join(why[:_NAMED]) + (f", and {plural(more, 'other bot')} left" if more > 0 else "")
+    were = "was" if number == 1 else "were"
+    return (
+        f"{total + number} matches were planned; {number} of them {were} cancelled, because {because}."
+        " The numbers of cancelled matches are missing from the lists."
+    )
 
 
 def _title(run: Run) -> str:

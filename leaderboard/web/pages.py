@@ -330,9 +330,9 @@ def bot(request: Request) -> Response:
 def _ways(tables: RunTables, versions: Sequence[Standing]) -> dict[Pool, Markup]:
     """The live rating of the versions of a bot over the schedule, by table."""
     found = {}
-    for pool, live in tables.live.items():
+    for pool, ways in tables.ways.items():
         names = {row.entry_id: f"{row.name} {row.version}" for row in versions if (row.game, row.players) == pool}
-        points = {entry: live.ways[entry].points for entry in names if entry in live.ways}
+        points = {entry: ways[entry].points for entry in names if entry in ways}
         found[pool] = Markup(history_plot(points, names))  # noqa: S704 - escaped where it is drawn
     return found
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from leaderboard.comparison import Compared, comparison_of
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
-from leaderboard.ratings.live import LiveTable
+from leaderboard.ratings.live import LiveTable, Way
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.results import outcome_for
@@ -72,8 +72,8 @@ class RunTables:
     looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds,
     `seating` its table and stage, and
     `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
-    a whole. `live` are the live tables that the next computation goes on from. `compared` is how a comparison
-    stands."""
+    a whole. `live` are the live tables that the next computation goes on from, which end before the first match that
+    has no result; `ways` have the live ratings after all matches. `compared` is how a comparison stands."""
 
     facts: RunFacts
     counted: Counted
@@ -93,6 +93,7 @@ class RunTables:
     view: ScheduleView
     seating: Mapping[str, Pairing]
     live: Mapping[Pool, LiveTable]
+    ways: Mapping[Pool, Mapping[str, Way]]
     compared: Compared | None = None
 
     def recent(self, entry_id: str, pool: Pool, number: int = 5) -> list[tuple[MatchRow, str]]:
@@ -305,6 +306,7 @@ def _tables(
         view,
         view.seating,
         {pool: found.settled for pool, found in ratings.items()},
+        {pool: found.live.ways for pool, found in ratings.items()},
         None if facts.run is None or not facts.known else comparison_of(facts.run, index.rows),
     )
 

@@ -35,7 +35,7 @@ from referee.run.participants import Participant, participants_of
 from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import UnknownFormat
-from referee.schedule.progress import Result, ScheduleProgress, planned
+from referee.schedule.progress import Result, ScheduleProgress, cancelled, planned
 from referee.schedule.spec import Limits
 from referee.texts import one_line
 
@@ -219,6 +219,12 @@ class Run:
         """Whether fewer than `total` may come to be played."""
         extent = self.extent
         return extent.least != extent.most
+
+    @property
+    def cancelled(self) -> tuple[int, tuple[str, ...]]:
+        """How many of its matches are not played since a bot in them is out, and the entry ids of these bots; (0, ())
+        where that is not counted. Of a run that has begun."""
+        return cancelled(self.schedule_config, self.controls, self.records)
 
     def _finish(self) -> int | None:
         """The event that says how many matches there are; None if the schedule goes on, or has grown since."""

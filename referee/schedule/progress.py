@@ -134,3 +134,23 @@ def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Conta
 
     number = sum(map(counts, matches_of(schedule)))
     return Extent(number, number)
+
+
+def cancelled(
+    config: ScheduleConfig, controls: Sequence[Control], recorded: Container[str]
+) -> tuple[int, tuple[str, ...]]:
+    """How many matches of the schedule are not played since a bot in them is out, and the entry ids of these bots.
+    (0, ()) where `planned` does not count cancelled matches."""
+    controls = in_force(controls)
+    most = COUNTED_WHILE_DECIDED if config.style.journalled else COUNTED_UP_TO
+    if not departures(controls) or config.style.uses_results or config.extent().most > most:
+        return 0, ()
+    schedule = Schedule(config, controls)
+    number = 0
+    out: dict[str, None] = {}
+    for spec in matches_of(schedule):
+        seats = schedule.out(spec)
+        if schedule.is_broken(spec) or (seats and spec.match_id not in recorded):
+            number += 1
+            out |= dict.fromkeys(seat.entry_id for seat in seats)
+    return number, tuple(out)

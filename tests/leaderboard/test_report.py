@@ -106,8 +106,8 @@ def test_every_bot_has_its_score_in_each_seat(make_row):
     rows = [make_row(0, {"ann": 1, "bob": 2}), make_row(2, {"ann": 1, "bob": 2})]
     rows += [make_row(4, {"bob": 1, "ann": 2}), make_row(6, {"bob": 2, "ann": 1})]
     page = page_of(rows)
-    assert '<td class="name">ANN</td><td>1.000 ±0.333</td><td>0.500 ±0.500</td>' in page
-    assert '<td class="name">BOB</td><td>0.500 ±0.500</td><td>0.000 ±0.333</td>' in page
+    assert '<td class="name">ANN</td><td>1.000<br>0.347 to 1.000</td><td>0.500<br>0.000 to 1.000</td>' in page
+    assert '<td class="name">BOB</td><td>0.500<br>0.000 to 1.000</td><td>0.000<br>0.000 to 0.653</td>' in page
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -1,5 +1,5 @@
 // Tables of the class `sortable`: a click on a heading sorts by its column, another one the other way round. Long ones
-// have a field that leaves only the rows with its words.
+// and those with `data-filter` have a field that leaves only the rows with its words.
 "use strict";
 
 function keyOf(row, column) {
@@ -46,7 +46,7 @@ function addFilter(table) {
 function makeSortable() {
   for (const table of document.querySelectorAll("table.sortable:not([data-ready])")) {
     table.dataset.ready = "yes";
-    if (table.tBodies[0].rows.length >= LONG) addFilter(table);
+    if (table.tBodies[0].rows.length >= LONG || "filter" in table.dataset) addFilter(table);
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";

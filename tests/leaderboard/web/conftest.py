@@ -40,6 +40,7 @@ class Played:
         note: str,
         place: int,
         sandboxes: tuple[str, ...],
+        block: int = 0,
     ) -> None:
         self.game = get_game(game)
         options = resolve_options(game, self.game.options, {})
@@ -48,7 +49,7 @@ class Played:
             for name, sandbox in zip(names, sandboxes or ("strict",) * len(names), strict=True)
         )
         head = Header(
-            match_id, "cup", place, 0, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
+            match_id, "cup", place, block, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
         )  # fmt: skip
         self.note = note
@@ -112,8 +113,9 @@ def begin() -> Callable[..., Played]:
         note: str = "",
         place: int = 0,
         sandboxes: tuple[str, ...] = (),
+        block: int = 0,
     ) -> Played:
-        return Played(folder, match_id, names, game, note, place, sandboxes)
+        return Played(folder, match_id, names, game, note, place, sandboxes, block)
 
     return begin
 

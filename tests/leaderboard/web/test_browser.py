@@ -120,6 +120,13 @@ def test_a_list_that_renews_itself_keeps_its_filter(start: Callable[..., Any], s
     assert page.locator("[aria-label=Matches] tbody tr:visible").count() == 1
 
 
+def test_bots_are_found_by_a_field_however_few_there_are(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    page = show("/search", ready=".filter").page
+    page.get_by_label("Filter").fill("bob")
+    assert page.locator("[aria-label=Bots] tbody tr:visible").count() == 1
+
+
 def test_the_leaderboard_sorts_by_a_heading_and_leads_to_a_bot(
     start: Callable[..., Any], show: Callable[..., Any]
 ) -> None:

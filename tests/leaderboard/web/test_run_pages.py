@@ -148,6 +148,50 @@ async def test_the_page_of_a_bot_says_why_it_lost_its_last_match(
     assert "<h3>Rating over time</h3>" in page
 
 
+async def test_the_chart_of_a_bot_goes_on_behind_numbers_that_no_match_has(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    for place in (0, 1, 4, 5):  # as when the matches between were cancelled
+        start(f"m{place}", place=place).play().close(ranking=(1, 2))
+    live = (await web.get("/api/v1/runs/cup/standings")).json()["standings"][0]["live_mu"]
+    page = (await web.get("/runs/cup/bots/00ff00ff")).text
+    way = re.search(r'<polyline class="way s0" points="([^"]*)"><title>([^<]*)</title>', page)
+    assert way is not None
+    assert len(way[1].split()) == 4
+    assert way[2] == f"ann 1: {live:.2f}"
+
+
+async def test_a_mean_score_has_its_interval_within_0_and_1(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    for place in range(4):
+        start(f"m{place}", place=place, block=place // 2).play().close(ranking=(1, 2))
+    cross = (await web.get("/runs/cup/cross")).text
+    assert '1.000<br><span class="soft">0.347 to 1.000</span><br>4-0-0' in cross
+    assert '0.000<br><span class="soft">0.000 to 0.653</span><br>0-0-4' in cross
+    opponents = (await web.get("/runs/cup/bots/00ff00ff")).text.partition("<h3>Opponents</h3>")[2]
+    assert '<th scope="col">95% interval</th>' in opponents
+    assert "<td>1.000</td><td>0.347 to 1.000</td><td>4</td>" in opponents
+
+
+@pytest.mark.parametrize(("state", "said"), [("finished", "won"), ("going on", "leads"), ("stopped", "leads")])
+async def test_who_is_first_has_won_only_when_the_run_is_finished(
+    runs: Path, start: Callable[..., Any], state: str, said: str
+) -> None:
+    for place in range(4):
+        start(f"m{place}", place=place).play().close(ranking=(1, 2))
+    app = make_app(runs, lambda folder: RunFacts("cup", total=4, word=state))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert f"ann</a> {said}. With a probability of" in (await web.get("/runs/cup")).text
+        assert ("Winner: <a" if said == "won" else "Leader: <a") in (await web.get("/")).text
+
+
+async def test_every_tab_says_how_many_matches_were_cancelled_and_why(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    app = make_app(runs, lambda folder: RunFacts("cup", total=1, cancelled="2 <matches> were planned."))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        for tab in TABS:
+            assert "2 &lt;matches&gt; were planned." in (await web.get(f"/runs/cup{tab}")).text
+
+
 async def test_faults_of_a_bot_are_grouped_by_reason_each_with_the_last_output(
     web: httpx.AsyncClient, start: Callable[..., Any]
 ) -> None:

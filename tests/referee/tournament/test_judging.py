@@ -8,6 +8,7 @@ from leaderboard.index import load_index
 from leaderboard.indexer import Indexer
 from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
+from leaderboard.web.facts import facts_of
 from referee.record import read_record
 from referee.record.journal import read_controls
 from referee.run.head import head_file
@@ -90,6 +91,11 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     others = {spec.match_id for spec in known_matches(config_of(tournament))} - {spec.match_id for spec in with_bad}
     assert set(counted(run_folder)) == others | {spec.match_id for spec in with_bad[:3]}
     assert run.summary.cancelled == len(with_bad) - 3
+    assert Run(run_folder).cancelled == (len(with_bad) - 3, (bad,))
+    planned = len(others) + len(with_bad)
+    assert facts_of(run_folder.path).cancelled.startswith(
+        f"{planned} matches were planned; {len(with_bad) - 3} of them were cancelled, because bot1 was disqualified"
+    )
     assert run.summary.set_aside == ("bot1",)
     assert run.summary.complete
     assert run.log.steps[-1] == Reached(run.summary.played, run.summary.played, 0)
