@@ -213,16 +213,19 @@ async def test_what_began_just_when_the_account_ended_ends_too(intake: Intake) -
     made = session(intake, "ann")
     headers = [(b"authorization", f"Bearer {made.secret}".encode())]
     server = SimpleNamespace(state=SimpleNamespace(hand_ins=intake))
-    request = Request({"type": "http", "method": "GET", "headers": headers, "app": server})
-    caller_of(request)
+    checked, control = (
+        Request({"type": "http", "method": "GET", "headers": headers, "app": server, "state": {}}) for _ in range(2)
+    )
+    for request in (checked, control):
+        caller_of(request)
 
     async def events() -> AsyncIterator[str]:
         for number in range(3):
             yield str(number)
 
-    assert [text async for text in live._while_allowed(request, events())] == ["0", "1", "2"]
+    assert [text async for text in live._while_allowed(control, events())] == ["0", "1", "2"]
     intake.accounts.revoke_token("ann", intake.account(made.secret).token_id)
-    assert [text async for text in live._while_allowed(request, events())] == []
+    assert [text async for text in live._while_allowed(checked, events())] == []
 
 
 async def test_what_an_organiser_follows_ends_when_the_rights_end(
