@@ -188,6 +188,7 @@ def main() -> None:
     net = Net.new(eyes.size, HIDDEN, given.seed)
     learner, rng = Learner(net, given.seed), Random(given.seed)
     matches, tests = 0, 1
+    print(f"testing the weights before training: {TEST_MATCHES} matches against greedy", flush=True)
     best = strength(setup, net, eyes, TEST_MATCHES, 7)
     net.save(given.out)
     print(f"before training {best:.0%} of {TEST_MATCHES} matches against greedy won", flush=True)

@@ -11,15 +11,21 @@ NOTATIONS = ("pgn", "sgf")
 """Those that some game has."""
 
 
+class NoNotationError(UsageError):
+    """The game of a match does not have the notation, or is not here to write it."""
+
+
 def in_notation(record: Record, notation: str) -> str:
-    """UsageError if the game has no such notation, or the moves cannot be played again here. ReplayError."""
+    """NoNotationError if the game has no such notation, or the moves cannot be played again here. ReplayError."""
     game: Any = game_of(record.header)
     if isinstance(game, str):
-        raise UsageError(f"the match cannot be written as {notation}: {game.removeprefix('no board: ')}", "export json")
+        what = f"a match cannot be written as {notation}: {game.removeprefix('no board: ')}"
+        raise NoNotationError(what, "export json")
     known = getattr(game, "notations", {})
     if notation not in known:
         has = f"it has: {', '.join(known)}" if known else "it has none"
-        raise UsageError(f"{game.id} has no notation '{notation}'; {has}", "choose html, json or svg")
+        others = ", ".join([*known, "html", "json"])
+        raise NoNotationError(f"{game.id} has no notation '{notation}'; {has}", f"choose --format {others} or svg")
     written: str = known[notation](_played(record, game))
     return written
 

@@ -36,14 +36,17 @@ def list_games(
     Example: crosstown games list
     """
     from referee.cli.game_pages import print_list
+    from referee.cli.output import print_text
     from referee.errors import UsageError
-    from referee.games.registry import OPENSPIEL, all_openspiel_ids, game_ids, load_game
+    from referee.games.registry import OPENSPIEL, all_openspiel_ids, game_ids, has_openspiel, load_game
 
     if family not in (None, OPENSPIEL):
         raise UsageError(f"there is no family of games '{family}'", f"the only one is: {OPENSPIEL}")
     ids = game_ids() if family is None else all_openspiel_ids()
     unusable = "broken" if family is None else "not playable"
     print_list([load_game(game_id) for game_id in ids], as_json=as_json, unusable=unusable)
+    if family is None and not as_json and has_openspiel():
+        print_text(f"the games of OpenSpiel: crosstown games list {OPENSPIEL}")
 
 
 @app.command()

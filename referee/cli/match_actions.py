@@ -1,17 +1,18 @@
 """Behind `crosstown matches export` and `rejudge`: writes a match as one file, and judges it again."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from leaderboard.export.document import match_document
 from leaderboard.export.film import film, still
-from leaderboard.export.notation import NOTATIONS, in_notation
+from leaderboard.export.notation import NOTATIONS, NoNotationError, in_notation
 from leaderboard.export.page import replay_page
 from leaderboard.frames import viewer_of, viewers
 from leaderboard.indexer import forget_match
 from referee.cli.find import find_record
-from referee.cli.output import print_text, write_whole
+from referee.cli.output import console, print_text, write_whole
 from referee.cli.run_commands import whether_again, who
 from referee.errors import UsageError
 from referee.games.drawing import THEMES
@@ -20,6 +21,7 @@ from referee.record import Record, read_record
 from referee.record.narration import Viewer
 from referee.record.store import counts_in, match_id_of
 from referee.run.run import Run
+from referee.texts import one_line, plural
 
 FORMATS = ("html", "json", "svg", *NOTATIONS)
 ALL = "all"
@@ -73,11 +75,32 @@ def _write(file: Path, text: str) -> None:
 
 
 def export_all(paths: Sequence[Path], file: Path | None, wanted: str | None) -> None:
-    """Write all matches of a run into one file, in schedule order. UsageError for a format that holds one match."""
+    """Write all matches of a run into one file, in schedule order. Those of games that do not have the notation are
+    left out and counted on stderr.
+
+    UsageError for a format that holds one match, or if no match has the notation.
+    """
     wanted = wanted or ("" if file is None else file.suffix.lower().removeprefix("."))
     if wanted not in NOTATIONS:
         raise UsageError("one file for all matches is pgn or sgf", "add --format pgn, or name one match")
-    _write(file or STDOUT, "\n".join(in_notation(read_record(path), wanted) for path in paths))
+    texts: list[str] = []
+    left_out: Counter[str] = Counter()
+    problem: NoNotationError | None = None
+    for path in paths:
+        try:
+            texts.append(in_notation(read_record(path), wanted))
+        except NoNotationError as error:
+            problem = problem or error
+            left_out[str(error)] += 1
+    if problem is not None and not texts:
+        raise (
+            problem
+            if len(left_out) == 1
+            else UsageError(f"no match has the notation '{wanted}': {'; '.join(left_out)}", problem.next_step)
+        )
+    for why, count in left_out.items():
+        console(stderr=True).print(one_line(f"left out: {plural(count, 'match')}: {why}"), markup=False)
+    _write(file or STDOUT, "\n".join(texts))
 
 
 def _drawing(record: Record, step: int | None, viewer: Viewer, theme: str, step_s: float | None) -> str:

@@ -1,6 +1,7 @@
 """What `crosstown run` prints: the dry run, progress, and how a run ended."""
 
 import math
+import os
 import shlex
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -308,6 +309,13 @@ def _tell_confinement(notes: "Console", confinement: Confinement, *, quiet: bool
             f" grant it in the tournament file, in its [[bots]]: read = [{listed}]"
         )
         notes.print(one_line(sentence), markup=False, style="bold")
+    for name, sandbox in confinement.grants.items():
+        if unset := [variable for variable in sandbox.env if variable not in os.environ]:
+            sentence = (
+                f"warning: the tournament file grants {', '.join(unset)} to '{name}', and the environment here does not"
+                " have it; export it, or take it out of env if the bot does not need it"
+            )
+            notes.print(one_line(sentence), markup=False, style="bold")
     for name, sandbox in () if quiet else confinement.grants.items():
         notes.print(one_line(f"sandbox of '{name}': {sandbox}"), markup=False)
     for name, program in () if quiet else confinement.opened.items():

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from crosstown_bot import Match, Turn
-from crosstown_bridge.gtp import time_settings
-from crosstown_bridge.uci import note_of, search_limits
+from crosstown_bridge.gtp import GtpBot, time_settings
+from crosstown_bridge.uci import UciBot, note_of, search_limits
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.match import EndReason, Limits, MatchResult
@@ -121,6 +121,24 @@ async def test_options_go_to_the_engine_and_pondering_is_off(hall: Any) -> None:
     assert "the engine names no option 'Own Book'" in printed
     assert "go nodes 500" in printed
     assert "go_nodes" not in printed
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "sentence"),
+    [
+        ("uci", {"go_node": 20}, "the bridge has no option 'go_node'; it has: go_nodes, go_depth, go_overhead_ms"),
+        ("uci", {"go_nodes": "20"}, "option go_nodes must be a whole number, at least 0, not '20'"),
+        ("gtp", {"go_nodes": 20}, "the bridge has no option 'go_nodes'; it has: go_overhead_ms"),
+    ],
+)
+async def test_an_option_that_the_bridge_does_not_have_is_refused_at_the_start(
+    protocol: str, options: dict[str, Any], sentence: str
+) -> None:
+    bots = {"uci": UciBot, "gtp": GtpBot}
+    child: Any = None  # it is not reached
+    with pytest.raises(SystemExit) as ended:
+        await bots[protocol](options, child).start(Match(pb.MatchStart()))
+    assert sentence in str(ended.value)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crosstown_bridge.child import ChildGone, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from crosstown_bot import Turn
 
@@ -62,6 +62,17 @@ class Engine:
 def engine_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the bot's options that are the engine's own."""
     return {name: value for name, value in options.items() if not name.startswith(LIMITS)}
+
+
+def check_limits(options: Mapping[str, Any], known: Sequence[str]) -> None:
+    """EngineFault for an option that begins with `go_` and the bridge does not have, or has a wrong value."""
+    for name in options:
+        if not name.startswith(LIMITS):
+            continue
+        if name.removeprefix(LIMITS) not in known:
+            names = ", ".join(LIMITS + each for each in known)
+            raise EngineFault(f"the bridge has no option {name!r}; it has: {names}; correct it, or leave it out")
+        limit(options, name.removeprefix(LIMITS))
 
 
 def limit(options: Mapping[str, Any], name: str) -> int:

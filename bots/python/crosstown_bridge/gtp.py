@@ -12,6 +12,7 @@ from crosstown_bridge.engines import (
     START_S,
     Engine,
     EngineFault,
+    check_limits,
     deadline,
     engine_options,
     illegal,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 GAME = "openspiel/go"
 COLOURS = ("B", "W")
 """Of the seats."""
+_LIMITS = ("overhead_ms",)
 
 
 class GtpBot(Bot):
@@ -46,6 +48,7 @@ class GtpBot(Bot):
     async def start(self, match: Match) -> None:
         """An empty board of the match's size, its komi, and the engine's options: GTP commands by name."""
         try:
+            check_limits(self.options, _LIMITS)
             if match.options.get("handicap"):
                 raise EngineFault("the bridge plays even games only; leave the option handicap out")
             self._child.listen()

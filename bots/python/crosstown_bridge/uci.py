@@ -13,6 +13,7 @@ from crosstown_bridge.engines import (
     START_S,
     Engine,
     EngineFault,
+    check_limits,
     deadline,
     engine_options,
     illegal,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 GAME = "openspiel/chess"
 WHITE = 1
 """OpenSpiel's player with the white pieces."""
+_LIMITS = ("nodes", "depth", "overhead_ms")
 _SCORES = ("cp", "mate")
 _COUNTS = ("depth", "nodes", "time")
 
@@ -50,6 +52,7 @@ class UciBot(Bot):
     async def start(self, match: Match) -> None:
         """`uci` and the options once, `ucinewgame` before each match."""
         try:
+            check_limits(self.options, _LIMITS)
             if match.options.get("chess960"):
                 raise EngineFault("the bridge plays usual chess only; leave the option chess960 out")
             self._child.listen()

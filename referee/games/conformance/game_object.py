@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -22,17 +23,23 @@ from referee.games.registry import UnknownGame, get_game
 def resolve(ref: str) -> Game:
     """The game of this id, or the one found at `module:ATTRIBUTE` for games that are not installed.
 
-    UnknownGame says what is wrong.
+    The module is looked for in the working folder first, as `python -m` does. UnknownGame says what is wrong.
     """
     module_name, colon, attribute = ref.partition(":")
     if not colon:
         return get_game(ref)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
     try:
         game: Any = importlib.import_module(module_name)
         for name in attribute.split("."):
             game = getattr(game, name)
     except (ImportError, AttributeError, ValueError) as error:
         what = f"no game at '{ref}': {type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{module_name}.".startswith(f"{error.name}."):
+            step = "enter the command in the folder that has the module, or set PYTHONPATH to that folder"
+            raise UnknownGame(what, step) from error
         raise UnknownGame(what, "write it as MODULE:NAME, or see: crosstown games list") from error
     found: Game = game
     return found

@@ -6,10 +6,14 @@ import pytest
 
 from referee.cli import bot_check
 from referee.cli.confining import settle, tell
+from referee.cli.output import console
+from referee.cli.run_pages import _tell_confinement as tell_run
 from referee.compliance import Report
 from referee.errors import PlatformError
 from referee.process.checkup import Probe
 from referee.process.entry import Entry
+from referee.process.sandbox import Sandbox
+from referee.tournament.confine import Confinement as RunConfinement
 
 WORKS = Probe(True)
 BROKEN = Probe(False, "bwrap is not installed", "install bubblewrap")
@@ -67,3 +71,14 @@ def test_a_check_warns_of_a_script_that_the_sandbox_does_not_show_as_a_match_doe
         said = capsys.readouterr().err
         assert (f"'run' of 'b' names {script}, which its sandbox does not show to it" in said) == warned
         assert (f"grant it: --read {script}" in said) == warned
+
+
+def test_a_run_warns_of_a_granted_variable_that_is_not_set(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SET_HERE", "1")
+    monkeypatch.delenv("NOT_SET", raising=False)
+    grants = {"b": Sandbox("plain", env=("SET_HERE", "NOT_SET"))}
+    tell_run(console(stderr=True), RunConfinement({}, "", grants), quiet=True)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the tournament file grants NOT_SET to 'b', and the environment here does not have it; export it" in said

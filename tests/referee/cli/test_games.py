@@ -1,6 +1,8 @@
 """`crosstown games list | show | check` as a user meets them."""
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from referee.cli.main import run_command
+from referee.games import registry
 from referee.games.registry import BrokenGame, load_game
 
 
@@ -17,6 +20,8 @@ class Said:
     stdout: str
     stderr: str
 
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "my_game" / "my_game"
 
 Games = Callable[..., Said]
 
@@ -125,6 +130,28 @@ def test_a_game_that_is_not_at_the_named_place_is_one_line(games: Games, ref: st
     result = games("check", ref, code=2)
     assert result.stderr.startswith(f"error: no game at '{ref}': ")
     assert len(result.stderr.splitlines()) == 2
+
+
+def test_a_game_in_the_working_folder_is_checked_before_it_is_installed(
+    games: Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "race_in_this_folder"
+    shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    missing = games("check", f"{package.name}.game:GAME", code=2)
+    assert f"No module named '{package.name}'" in missing.stderr
+    assert "next: enter the command in the folder that has the module, or set PYTHONPATH to that" in missing.stderr
+    monkeypatch.chdir(tmp_path)
+    assert "passed" in games("check", f"{package.name}.game:GAME", "--matches", "1").stdout
+
+
+@pytest.mark.parametrize(("there", "said"), [(True, True), (False, False)])
+def test_the_list_says_where_the_games_of_openspiel_are(
+    games: Games, monkeypatch: pytest.MonkeyPatch, there: bool, said: bool
+) -> None:
+    monkeypatch.setattr(registry, "has_openspiel", lambda: there)
+    assert ("the games of OpenSpiel: crosstown games list openspiel" in games("list").stdout) == said
 
 
 def test_check_passes_with_its_coverage(games: Games) -> None:

@@ -1,5 +1,6 @@
 """`crosstown matches export` as a user meets it; what the files hold is tested with `leaderboard.export`."""
 
+import copy
 import json
 import os
 from collections.abc import Callable
@@ -7,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from leaderboard.export import notation
+from referee.games.registry import get_game
 
 
 @pytest.fixture
@@ -96,3 +100,23 @@ def test_a_place_that_cannot_be_written_is_told(matches: Any, run: Path, here: P
         stderr = matches("export", "m1", place, "--format", "html", code=2).stderr
         assert why in stderr
         assert "next: name another file" in stderr
+
+
+def test_matches_of_games_without_the_notation_are_left_out_and_named(
+    matches: Any, here: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = get_game("toy")
+    chess: Any = copy.copy(toy)
+    chess.id, chess.notations = "chess", {"pgn": lambda played: f"[Match {played.match_id}]\n"}
+    monkeypatch.setattr(notation, "game_of", lambda header: chess if header.match_id == "m2" else toy)
+    folder = here / "runs" / "first" / "matches"
+    for match_id in ("m1", "m2", "m3"):
+        write(folder, match_id)
+    said = matches("export", "all", "games.pgn")
+    assert (here / "games.pgn").read_text() == "[Match m2]\n"
+    assert said.stderr == "left out: 2 matches: toy has no notation 'pgn'; it has none\n"
+    monkeypatch.setattr(notation, "game_of", lambda header: chess)
+    refused = matches("export", "all", "games.sgf", code=2)
+    assert "error: chess has no notation 'sgf'; it has: pgn" in refused.stderr
+    assert "next: choose --format pgn, html, json or svg" in refused.stderr
+    assert not (here / "games.sgf").exists()
