@@ -1,6 +1,6 @@
 """What the referee kept of each fault."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,12 @@ _NAMES = {
     "busy_seats_us": "other bots computed",
     "process_state": "bot at its deadline",
     "strikes": "strikes so far",
+}
+_TITLES = {
+    "board": "The position",
+    "stacks": "Where the bot was, the innermost line first",
+    "stdout": "What the bot printed (stdout)",
+    "stderr": "What the bot printed (stderr)",
 }
 _STATES = {
     "R": "running or ready to run",
@@ -134,7 +140,7 @@ def evidence_of(record: Record) -> list[Evidence]:
                 (one_line(_NAMES.get(name, _plain_name(name))), one_line(_in_words(name, value, names, margin)))
                 for name, value in single.items()
             )
-            texts = tuple((name, _shown(name, str(fault[name]))) for name in _TEXTS if fault.get(name))
+            texts = tuple((name, _shown(name, str(fault[name]), names)) for name in _TEXTS if fault.get(name))
             said = one_line(f"{fault.get('reason')}: {fault.get('detail', '')}".removesuffix(": "))
             found.append(Evidence(seat, str(fault.get("reason")), said, values, texts, _cause(fault)))
     return found
@@ -178,9 +184,15 @@ def _in_words(name: str, value: object, names: tuple[str, ...], margin: int) -> 
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _shown(name: str, text: str) -> str:
-    """Of stacks the bot's own lines, of long output its beginning and its end: a traceback comes last."""
-    text = without_store(text)
+def output_title(name: str) -> str:
+    """What one of the `texts` of evidence is."""
+    return _TITLES.get(name, in_words(name))
+
+
+def _shown(name: str, text: str, names: Sequence[str]) -> str:
+    """Of stacks the bot's own lines, of long output its beginning and its end: a traceback comes last. A board, which
+    is kept without names, gets those of the bots."""
+    text = with_names(text, names) if name == "board" else without_store(text)
     if name == "stacks" and (frames := own_frames(text)):
         text = "\n".join(frames)
     if len(text) <= LONGEST:

@@ -12,7 +12,7 @@ from typing import Any
 
 from leaderboard.evidence import evidence_of
 from leaderboard.titles import with_names
-from referee.games.api import Game, points_so_far, seat_name
+from referee.games.api import Game, event_sentence, points_so_far, seat_name
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
@@ -93,12 +93,14 @@ def last_frame(record: Record, viewer: Viewer) -> Frame:
 @dataclass(frozen=True, slots=True)
 class Extent:
     """How far a record can be followed: the last step with a board, and why not further ('' if to its end). `faults`
-    has by seat the step of its last fault, `points` are those of the last step."""
+    has by seat the step of its last fault, `points` are those of the last step, and `said` is its last event, ''
+    without one."""
 
     last: int
     wrong: str
     faults: Mapping[int, int] = field(default_factory=dict)
     points: tuple[int, ...] = ()
+    said: str = ""
 
 
 def extent_of(record: Record) -> Extent:
@@ -106,17 +108,21 @@ def extent_of(record: Record) -> Extent:
     game = game_of(record.header)
     if isinstance(game, str):
         return Extent(0, one_line(game))
-    last, wrong = 0, ""
+    last, wrong, said = 0, "", ""
     faults: dict[int, int] = {}
+    step = None
     replay = None
     try:
         replay = Replay(record.header, record.lines, game)
         for last, step in enumerate(replay):
             faults |= {line.seat: last for line in step.lines if isinstance(line, FaultLine | Strike)}
+        if step is not None and step.events:
+            seen = step.state.observation(None)
+            said = one_line(event_sentence(game, step.events[-1].seen_by(None), seen, record.header.names))
     except Exception as error:
         wrong = _wrong(game, error)
     points = () if replay is None else points_so_far(game, replay.state, replay.state.observation(None))
-    return Extent(last, wrong, faults, points)
+    return Extent(last, wrong, faults, points, said)
 
 
 def step_of_fault(record: Record, seat: int) -> int | None:

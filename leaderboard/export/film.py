@@ -20,6 +20,7 @@ from referee.games.drawing.spots import Spots
 from referee.games.drawing.text import cleaned
 from referee.record import Record
 from referee.record.narration import Viewer
+from referee.texts import plural
 
 END_S = 3.0
 """How long the last step stays before the film begins again."""
@@ -97,7 +98,10 @@ def _without_words(board: ET.Element) -> Iterator[ET.Element]:
 
 def _caption(frame: Frame, last: int, names: Sequence[str], width: float, height: float) -> Iterator[ET.Element]:
     """What has happened, below the board."""
-    rows = [f"step {frame.step} of {last}", *(_told(line, names) for line in frame.lines)]
+    rows = [
+        f"step {frame.step} of {last}" if frame.step else f"start, before {plural(last, 'step')}",
+        *(_told(line, names) for line in frame.lines),
+    ]
     if len(rows) > _ROWS:
         rows[_ROWS - 1 :] = [f"and {len(rows) - _ROWS + 1} more"]
     for number, words in enumerate(rows):

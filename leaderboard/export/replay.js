@@ -45,8 +45,8 @@
     const { events, wrong } = view.frames[at] ?? { events: [], wrong: "This view ends before." };
     drawBoard(at);
     slider.value = at;
-    slider.setAttribute("aria-valuetext", `step ${at} of ${last}`);
-    where.textContent = `step ${at} of ${last}`;
+    slider.setAttribute("aria-valuetext", stepWords(at, last));
+    where.textContent = stepWords(at, last);
     const shown = lines.filter((line) => line.kind !== "chance").flatMap((line) => {
       const more = line.note ? [element("p", line.note, "said")] : [];
       for (const [name, text] of line.texts ?? []) more.push(element("p", `${name}:`, "note"), element("pre", text));

@@ -63,7 +63,7 @@ function listOfMoves(place, names, go) {
     // The step and the seat of slowest answers, as pairs.
     markSlowest(slowest) {
       for (const old of place.querySelectorAll(".mark.slowest")) old.remove();
-      for (const [step] of slowest) if (ofStep[step]) mark(ofStep[step], "slowest", "slowest");
+      for (const [step] of slowest) if (ofStep[step]) mark(ofStep[step], "slowest", "slowest answer");
     },
     show(step) {
       const line = ofStep[step];

@@ -70,6 +70,10 @@ class HumanSeat(Protocol):
     @property
     def seat(self) -> int: ...
     @property
+    def begun_at(self) -> str:
+        """UTC, ISO 8601."""
+
+    @property
     def names(self) -> Sequence[str]:
         """Per seat who plays there."""
 

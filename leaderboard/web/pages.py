@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from leaderboard.comparison import Compared
-from leaderboard.evidence import evidence_of
+from leaderboard.evidence import evidence_of, output_title
 from leaderboard.frames import extent_of, frames_of, step_of_fault, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
@@ -72,6 +72,7 @@ def make_templates() -> Environment:
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.filters |= {"fault": fault_words, "result": result_words, "with_names": with_names}
     environment.filters["rule"] = option_sentence
+    environment.filters["output_title"] = output_title
     environment.globals |= {
         "archive": "",  # what pages that become files are an archive of
         "pool_title": pool_title,
@@ -365,6 +366,7 @@ def match(request: Request) -> Response:
         times=seat_times(record.lines, record.header.players, record.footer.faults if record.footer else ()),
         points=extent.points,
         ending=ending,
+        said="" if ending is None else extent.said,
         end_step=extent.last if ending is None else extent.faults.get(ending.seat, extent.last),
         why_aside=why_aside(record.path),
         attempts=_other_attempts(place, record),

@@ -19,7 +19,7 @@ from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Questi
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.strength import rivals, usual
-from referee.games.api import Game, action_sentence, event_sentence
+from referee.games.api import Game, action_sentence, event_sentence, question_words
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, get_game, is_game_id
 from referee.record import RecordError, read_record
@@ -74,6 +74,8 @@ def seat_page(request: Request) -> Response:
         token=_guard(request).token(session_of(request)),
         game=_game(seat.game).title,
         game_id=seat.game,
+        human=HUMAN,
+        others=_listed([name for number, name in enumerate(told_apart(seat.names)) if number != seat.seat]),
         about=about_game(seat.game),
         seat=seat,
         match=_match_address(request, seat),
@@ -180,10 +182,15 @@ def as_typed(value: object) -> str:
 def _asked(game: Game, question: Question, names: Sequence[str]) -> dict[str, Any]:
     return {
         "decision": question.decision,
-        "kind": one_line(question.kind),
+        "question": one_line(question_words(game, question.kind)),
         "actions": [one_line(action_sentence(game, action, question.observation, names)) for action in question.legal],
         "left_s": question.left_s,
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Such as "ann, bob and eve"."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _board(request: Request, seat: HumanSeat, game: Game, question: Question | None, seen: Any) -> str:

@@ -135,7 +135,7 @@ def rejudge_match(
     seats = record.header.seats
     for finding in judgement.findings:
         verdict = "stands" if finding.stands else "does not stand"
-        print_text(f"seat {finding.seat} ({seats[finding.seat].name}): {finding.reason} {verdict}: {finding.why}")
+        print_text(f"{seats[finding.seat].name} (seat {finding.seat + 1}): {finding.reason} {verdict}: {finding.why}")
     result = "-".join(map(str, judgement.ranking)) or "none"
     print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
     if apply and (ranks or not judgement.stands):

@@ -105,7 +105,10 @@ class Match:
         lines = [
             f"match {head.match_id}: {game_title(head.game)}, rules {head.rules_version}, {head.created_at}",
             f"tournament {head.tournament or '-'}, place {head.place}, block {head.block}{_seating(head)}",
-            *(f"seat {number}: {seat.name} ({seat.entry_id})" for number, seat in enumerate(head.seats)),
+            *(
+                f"seat {number + 1} (--seat {number}): {seat.name} ({seat.entry_id})"
+                for number, seat in enumerate(head.seats)
+            ),
         ]
         return [one_line(line) for line in lines]
 

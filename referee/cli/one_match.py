@@ -140,13 +140,13 @@ def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -
     """What helps the author of a bot at fault."""
     seat = spec.seats[fault.seat]
     if frames := own_frames(str(fault.evidence.get("stacks", ""))):
-        yield f"where {seat.name} (seat {fault.seat}) was when its time was up:"
+        yield f"where {seat.name} (seat {fault.seat + 1}) was when its time was up:"
         yield from (f"    {without_store(frame)}" for frame in frames[:_LAST_WORDS])
-    title = f"the end of what {seat.name} (seat {fault.seat}) printed to stderr"
+    title = f"the end of what {seat.name} (seat {fault.seat + 1}) printed to stderr"
     stderr = str(fault.evidence.get("stderr", ""))
     yield from _last_words(title, stderr)
     if str(fault.evidence.get("stdout", "")).strip():
-        yield f"{seat.name} (seat {fault.seat}) printed to stdout, too: --output shows it"
+        yield f"{seat.name} (seat {fault.seat + 1}) printed to stdout, too: --output shows it"
     sandbox = sandboxes.get(seat.entry_id)
     if advice := missing_package(stderr):
         yield advice
@@ -163,7 +163,7 @@ def _after_the_match(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard
     """A bot whose end fails has no fault, for the match is over; its author wants to know."""
     for number, one in enumerate(_by_seat(spec, result, heard)):
         if one is not None and one.failed:
-            name = f"{spec.seats[number].name} (seat {number})"
+            name = f"{spec.seats[number].name} (seat {number + 1})"
             yield f"after the match {name} ended with {one.ended}; no fault, but see to it"
             yield from _last_words(f"the end of what {name} printed to stderr", one.output.stderr_text())
 
@@ -203,7 +203,7 @@ def show_output(spec: MatchSpec, texts: Sequence[Mapping[str, str]]) -> None:
     for number, (seat, printed) in enumerate(zip(spec.seats, texts, strict=True)):
         for name, text in printed.items():
             if text.strip():
-                print_text(f"{one_line(seat.name)} (seat {number}) printed to {name}:")
+                print_text(f"{one_line(seat.name)} (seat {number + 1}) printed to {name}:")
                 for line in text.rstrip().splitlines():
                     print_text(f"    {one_line(line)}")
 
@@ -212,7 +212,7 @@ def result_sentence(spec: MatchSpec, result: MatchResult) -> str:
     """Who won, or that it is a draw, and who lost by a fault."""
     if not result.ranking:
         return "no result: the match does not count"
-    names = [f"{seat.name} (seat {number})" for number, seat in enumerate(spec.seats)]
+    names = [f"{seat.name} (seat {number + 1})" for number, seat in enumerate(spec.seats)]
     best = [number for number, rank in enumerate(result.ranking) if rank == 1]
     teams = get_game(spec.game).teams(len(spec.seats), spec.options)
     winners = " and ".join(names[number] for number in best)
@@ -255,7 +255,7 @@ def conclude(
             worst_us = max(worst_us, late_us({"reason": fault.reason, **fault.evidence}))
         lag = f", {lag_us / 1000:.1f} ms of lag not charged" if lag_us >= SHOWN_LAG_US else ""
         print_text(
-            f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
+            f"{place} {one_line(spec.seats[seat].name)} (seat {seat + 1}): {points}{stats.decisions} decisions, "
             f"{mean_ms:.1f} ms each, worst {worst_us / 1000:.1f} ms{lag}{_started(result, seat)}"
         )
         if used := _used(result, seat):

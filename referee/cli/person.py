@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class Person:
         self.game = game.id
         self.seat = seat
         self.names = tuple(names)
+        self.begun_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.key = secrets.token_urlsafe(16)
         self.number = 0
         self._game = game

@@ -131,7 +131,8 @@ class Host:
         try:
             alone = planned.bots.count(None) == 1
             entries = [
-                bot or human_entry(scratch / str(seat), name if alone else f"{name} {seat}", RUN, 0 if alone else seat)
+                bot
+                or human_entry(scratch / str(seat), name if alone else f"{name} {seat + 1}", RUN, 0 if alone else seat)
                 for seat, bot in enumerate(planned.bots)
             ]
             spec = match_spec(planned, entries, self._clock)

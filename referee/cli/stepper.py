@@ -111,9 +111,13 @@ class Stepper:
 
     def _screen(self) -> str:
         match, frame = self._views[self._seat].match, self._frames[self._at]
-        view = "everybody" if self._seat is None else f"seat {self._seat}"
+        view = "everybody" if self._seat is None else self._record.header.names[self._seat]
         pace = f", playing, {1 / PACES_S[self._pace]:g} steps/s" if self._playing else ""
-        lines = [*_folded(match.head()), "", f"step {self._at} of {self._last}, view of {view}{pace}"]
+        lines = [
+            *_folded(match.head()),
+            "",
+            f"step {self._at} of {self._last}{'' if self._at else ' (the start)'}, view of {view}{pace}",
+        ]
         lines += [*_folded(frame.happened), frame.board, ""]
         if self._at == self._last:
             lines += [*_folded(match.foot()), ""]

@@ -114,8 +114,8 @@ class Header:
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of seats, with the seat's number behind a name that is there twice."""
-    return tuple(f"{name} (seat {seat})" if names.count(name) > 1 else name for seat, name in enumerate(names))
+    """The names of seats; a name that is there twice with the number of its seat, which people count from 1."""
+    return tuple(f"{name} (seat {seat + 1})" if names.count(name) > 1 else name for seat, name in enumerate(names))
 
 
 @dataclass(frozen=True, slots=True)

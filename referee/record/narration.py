@@ -1,6 +1,6 @@
 """A match as sentences: one for each move, with what chance brought after it, and one on how the match ended."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
@@ -65,7 +65,8 @@ class Row:
     """One line of the list of moves: the steps from `start` on, as far as they have been played.
 
     `move` is the number of its first answer, from 1, 0 for the set-up; `turn` counts turns, from 1, 0 before the first
-    answer; `seat` is whose turn it is, -1 for no seat. Rows with equal `start` are one line, the last of them whole.
+    answer; `seat` is whose turn it is by the rules of the game, though others may be asked in it, -1 for no seat. Rows
+    with equal `start` are one line, the last of them whole.
     """
 
     start: int
@@ -91,6 +92,8 @@ class Narrator:
         """Whether the row has its answer. One that begins with what chance brings to a new turn waits for it."""
         self._said: list[str | EventSentence] = []
         self._silent: list[str] = []
+        self._next: list[str | EventSentence] = []
+        """What already belongs to the next turn of what the last step brought."""
 
     def tell(self, number: int, step: Step) -> tuple[Row, tuple[str, ...]]:
         """The line of the list that step `number` is part of, and the sentences of this step alone."""
@@ -106,10 +109,12 @@ class Narrator:
             self._moves += len(answers)
             self._said += [self._fault(line) for line in faults]
             self._silent = [self._decided(line, step.state) for line in answers]
-            self._said += [event.sentence for event in events]
+            own = self._of_this_turn(events, step.state)
+            self._said += [event.sentence for event in events[:own]]
+            self._next = [event.sentence for event in events[own:]]
             self._answered = True
         else:
-            if self._answered and self._turn_seat != self._row.seat:
+            if self._answered and (self._next or self._turn_seat != self._row.seat):
                 self._begin(number)
             self._said += events
         self._turn_seat = step.state.turn_seat
@@ -119,9 +124,17 @@ class Narrator:
 
     def _begin(self, number: int) -> None:
         """Opens a line."""
-        turn = self._row.turn + (self._row.turn == 0 or self._turn_seat != self._row.seat)
+        turn = self._row.turn + (self._row.turn == 0 or bool(self._next) or self._turn_seat != self._row.seat)
         self._row = Row(number, self._moves + 1, turn, self._turn_seat, "", False)
-        self._said, self._silent, self._answered = [], [], False
+        self._said, self._next = self._next, []
+        self._silent, self._answered = [], False
+
+    def _of_this_turn(self, events: Sequence[EventSentence], state: State) -> int:
+        """How many of the events that followed answers belong to the turn of those."""
+        kind = getattr(self._game.view, "turn_begins", "")
+        if not kind or state.is_terminal():
+            return len(events)
+        return next((number for number, event in enumerate(events) if event.kind == kind), len(events))
 
     def _sentences(self) -> list[str]:
         """Of the line so far, runs of what chance brought folded."""
@@ -172,11 +185,14 @@ def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
     names = header.names
     decisions = 0
     faults: dict[int, str] = {}
+    left: set[int] = set()
     for line in lines:
         if isinstance(line, Answer):
             decisions += 1
         elif isinstance(line, FaultLine | Strike):
-            faults[line.seat] = f"{seat_name(names, line.seat)} {fault_words(line.reason)} at decision {decisions + 1}"
+            if isinstance(line, FaultLine) and line.withdrawn:
+                left.add(line.seat)
+            faults[line.seat] = f"{seat_name(names, line.seat)} {fault_words(line.reason)} after {_counted(decisions)}"
     for seat, fault in enumerate(footer.faults):
         if fault is not None:
             said = faults.get(seat) or f"{seat_name(names, seat)} {fault_words(str(fault.get('reason', '')))}"
@@ -184,7 +200,7 @@ def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
     blamed = [seat for seat, fault in enumerate(footer.faults) if fault is not None]
     first = blamed[0] if blamed else -1
     if footer.status == "rated" and footer.ranking:
-        result = _result(names, footer)
+        result = _result(names, footer, left)
         if footer.reason in OWN_FAULTS and len(blamed) == 1:
             return Ending(f"{faults[first]}; {result}", first)
         return Ending("; ".join([f"{result} after {_counted(decisions)}", *(faults[seat] for seat in blamed)]), first)
@@ -205,7 +221,8 @@ def _measured(fault: Mapping[str, Any], margin: int) -> str:
     return f" ({in_seconds(wall - lag)}; the limit is {in_seconds(max(0, limit - margin))})"
 
 
-def _result(names: Sequence[str], footer: Footer) -> str:
+def _result(names: Sequence[str], footer: Footer, left: Collection[int]) -> str:
+    """Who won, with the points unless they are no measure: a seat that left may have lost its points by that."""
     best = [seat for seat, rank in enumerate(footer.ranking) if rank == 1]
     who = " and ".join(seat_name(names, seat) for seat in best)
     points = footer.returns if len(footer.returns) == len(footer.ranking) else ()
@@ -213,7 +230,7 @@ def _result(names: Sequence[str], footer: Footer) -> str:
         return f"{who} draw" + (f" {' to '.join(map(str, points))}" if points else "")
     verb = "wins" if len(best) == 1 else "win"
     others = [points[seat] for seat in range(len(points)) if seat not in best]
-    if not points or points[best[0]] <= max(others):
+    if not points or points[best[0]] <= max(others) or (len(points) == 2 and left):
         return f"{who} {verb}"
     if len(points) == 2:
         return f"{who} {verb} {points[best[0]]} to {others[0]}"

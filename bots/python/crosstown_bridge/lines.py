@@ -183,7 +183,7 @@ class TextLines:
     """
 
     def start(self, match: Match) -> str:
-        return f"# match {match.id}: {match.game}, you are seat {match.seat} of {match.players}\n"
+        return f"# match {match.id}: {match.game}, you are seat {match.seat + 1} of {match.players}\n"
 
     def question(self, turn: Turn) -> str:
         listed = "".join(f"{index:4}  {text}\n" for index, text in enumerate(turn.action_texts))

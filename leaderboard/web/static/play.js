@@ -108,7 +108,7 @@
     sure = false;
     resign.textContent = "Resign";
     resign.hidden = false;
-    status.textContent = `${problem} It is your choice: ${question.kind}`.trim();
+    status.textContent = `${problem} Your decision: ${question.question}`.trim();
     problem = "";
     goOnTo(list.querySelector("button"));
   }
@@ -151,7 +151,7 @@
       source.close();
       end(now.over);
     } else if (now.asked) ask(now.asked);
-    else wait(now.notice || "The others think.");
+    else wait(now.notice || `Waiting for ${root.dataset.others}.`);
     showClock();
     root.dataset.number = now.number;
   });

@@ -109,8 +109,8 @@
     tell(frame);
     tellSeats(frame);
     slider.value = at;
-    slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
-    where.textContent = `step ${at} of ${frames.length - 1}`;
+    slider.setAttribute("aria-valuetext", stepWords(at, frames.length - 1));
+    where.textContent = stepWords(at, frames.length - 1);
     mark();
   }
 
@@ -160,7 +160,7 @@
       const ownFaults = faults.filter((fault) => fault.seat === number);
       const late = Math.max(0, ...ownFaults.map((fault) => fault.late));
       const failed = (late ? `, timed out after ${milliseconds(late)}` : "") + (ownFaults.length ? ", faults marked in red" : "");
-      const title = `${name}: ${own.length} of the ${times.length} decisions, slowest answer ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}${failed}`;
+      const title = `${name}: ${own.length} of the ${times.length} answers, the slowest after ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}${failed}`;
       if (slowest) longest.push([slowest.step, number]);
       const width = Math.max(frames.length, 40);
       const chart = svg("svg", { viewBox: `0 0 ${width} 40`, preserveAspectRatio: "none", role: "img", "aria-label": title });

@@ -36,6 +36,7 @@ from referee.games.api.sentences import (
     has_sentences,
     joined,
     points_so_far,
+    question_words,
     seat_name,
     text_board,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "has_sentences",
     "joined",
     "points_so_far",
+    "question_words",
     "resolve_options",
     "seat_name",
     "state_hash",

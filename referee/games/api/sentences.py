@@ -54,6 +54,12 @@ def text_board(game: Game, observation: Any, names: Sequence[str] = ()) -> str:
     return board
 
 
+def question_words(game: Game, kind: str) -> str:
+    """What a decision of this kind asks, in words: 'keep or reroll'."""
+    said: Mapping[str, str] = getattr(game.view, "questions", {})
+    return said.get(kind, _words(kind))
+
+
 def points_so_far(game: Game, state: State, observation: Any) -> tuple[int, ...]:
     """Per seat its points, at the end those of the result; () if the game's view cannot tell. See `View`."""
     if state.is_terminal():

@@ -91,6 +91,6 @@ def over_headline(points: Sequence[int], left: Collection[int]) -> str:
 
 
 def seat_name(look: Look, seat: int, default: str = "") -> str:
-    """The cleaned name of who plays the seat; without one `default`, and without that 'Seat 0'."""
+    """The cleaned name of who plays the seat; without one `default`, and without that 'Seat 1'."""
     name = cleaned(look.names[seat]) if seat < len(look.names) else ""
-    return name or default or f"Seat {seat}"
+    return name or default or f"Seat {seat + 1}"

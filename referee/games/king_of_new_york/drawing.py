@@ -50,6 +50,14 @@ _QUESTIONS = {
     "photo": "name a monster",
     "trade": "points into energy?",
 }
+_ENDINGS = {
+    "victory_points": "enough VP",
+    "last_standing": "the last one alive",
+    "painbow": "by the card Painbow",
+    "all_eliminated": "all are eliminated",
+    "turn_cap": "the limit of turns",
+    "withdrawals": "the last one that stayed",
+}
 
 # Names
 
@@ -78,6 +86,11 @@ def title(name: str) -> str:
 def question_words(kind: str) -> str:
     """What a seat is asked, in words."""
     return _QUESTIONS.get(kind, kind.replace("_", " "))
+
+
+def ending_words(reason: str) -> str:
+    """Why a match is over, in words."""
+    return _ENDINGS.get(reason, reason.replace("_", " "))
 
 
 def place_name(o: Observation, seat: int) -> str:
@@ -131,8 +144,8 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 def _headline(o: Observation, look: Look) -> str:
     if o.reason:
         winner = "nobody" if o.winner_seat == NO_SEAT else seat_name(look, o.winner_seat, MONSTERS[o.winner_seat])
-        return f"The match is over: {winner} has won ({o.reason.replace('_', ' ')})"
-    turn = f"turn {o.turn} of {seat_name(look, o.active_seat, MONSTERS[o.active_seat])}"
+        return f"The match is over: {winner} has won ({ending_words(o.reason)})"
+    turn = f"turn of {seat_name(look, o.active_seat, MONSTERS[o.active_seat])}"
     if o.asked_seat == NO_SEAT:
         return f"{turn}; chance decides"
     question = question_words(o.question)

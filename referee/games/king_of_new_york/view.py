@@ -15,6 +15,7 @@ from referee.games.king_of_new_york.constants import (
     NO_CARD,
     NO_SEAT,
     NO_TILE,
+    QUESTION_NAMES,
     STACKS_PER_BOROUGH,
     UNIT_KINDS,
     UNITS,
@@ -23,6 +24,7 @@ from referee.games.king_of_new_york.drawing import (
     action_places,
     cards_of,
     draw,
+    ending_words,
     event_places,
     place_name,
     printed_cards,
@@ -40,7 +42,9 @@ __all__ = [
     "event_places",
     "event_sentence",
     "points",
+    "questions",
     "text_board",
+    "turn_begins",
 ]
 
 Sentence: TypeAlias = str | Callable[["Teller", Any], str]
@@ -59,14 +63,14 @@ def text_board(o: Observation, names: Sequence[str] = ()) -> str:
 def _headline(o: Observation, names: Sequence[str]) -> list[str]:
     if o.reason:
         who = f"{seat_name(names, o.winner_seat)}, {MONSTERS[o.winner_seat]}," if o.winner_seat != NO_SEAT else "nobody"
-        line = f"King of New York is over: {who} has won ({_words(o.reason)})"
+        line = f"King of New York is over: {who} has won ({ending_words(o.reason)})"
     else:
         asked = (
             "chance decides"
             if o.asked_seat == NO_SEAT
             else f"{seat_name(names, o.asked_seat)} is asked: {question_words(o.question)}"
         )
-        line = f"King of New York, turn {o.turn} of {seat_name(names, o.active_seat)}; {asked}"
+        line = f"King of New York, turn of {seat_name(names, o.active_seat)}; {asked}"
     return wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -285,6 +289,12 @@ def points(observation: Observation) -> tuple[int, ...]:
 dealt = {"tile_shown": "building", "card_shown": "market card"}
 """What chance deals in numbers, by the KIND of the event."""
 
+turn_begins = "turn_began"
+"""The KIND of the event with which a turn begins."""
+
+questions = {kind: question_words(kind) for kind in QUESTION_NAMES}
+"""What a decision asks, by its kind."""
+
 
 def _sentence(template: Sentence, value: Any, teller: Teller) -> str:
     if not isinstance(template, str):
@@ -366,7 +376,7 @@ def _goal_moved(teller: Teller, event: Any) -> str:
 
 def _finished(teller: Teller, event: Any) -> str:
     winner = "nobody" if event.winner < 0 else teller.who(event.winner)
-    return f"the match is over: {winner} wins ({_words(event.reason)})"
+    return f"the match is over: {winner} wins ({ending_words(event.reason)})"
 
 
 def _resolved(teller: Teller, event: Any) -> str:

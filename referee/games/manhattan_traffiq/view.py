@@ -19,6 +19,7 @@ __all__ = [
     "event_places",
     "event_sentence",
     "points",
+    "questions",
     "text_board",
 ]
 
@@ -206,6 +207,9 @@ def points(observation: Observation) -> tuple[int, ...]:
 
 dealt = {"tile_drawn": "tile"}
 """What chance deals in numbers, by the KIND of the event."""
+
+questions = {"turn": "choose an action", "place": "place a vehicle?", "compete": "compete?"}
+"""What a decision asks, by its kind."""
 
 _FINAL_SAID = {
     "stock": "the last tile has been drawn",

@@ -28,6 +28,7 @@ __all__ = [
     "event_places",
     "event_sentence",
     "points",
+    "questions",
     "text_board",
 ]
 
@@ -231,6 +232,9 @@ def points(observation: Observation) -> tuple[int, ...]:
 
 dealt = {"tile_drawn": "tile"}
 """What chance deals in numbers, by the KIND of the event."""
+
+questions = {"place": "place the tile drawn", "turn": "move a pedestrian or build", "build": "build, or leave it"}
+"""What a decision asks, by its kind."""
 
 
 def _tile(observation: Observation, kind: int) -> str:

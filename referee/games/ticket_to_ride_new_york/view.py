@@ -31,6 +31,7 @@ __all__ = [
     "event_places",
     "event_sentence",
     "points",
+    "questions",
     "text_board",
 ]
 
@@ -201,6 +202,14 @@ def points(observation: Observation) -> tuple[int, ...]:
 
 dealt = {"card_drawn": "card", "card_turned_up": "face-up card", "ticket_drawn": "ticket"}
 """What chance deals in numbers, by the KIND of the event."""
+
+questions = {
+    "starting_tickets": "which of your tickets to keep",
+    "turn": "choose an action",
+    "second_card": "choose the second card",
+    "keep_tickets": "which of the tickets drawn to keep",
+}
+"""What a decision asks, by its kind."""
 
 
 def _claim(board: Board, route_name: str, card: str, taxis: int) -> str:

@@ -25,7 +25,7 @@ def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
     last = finished(start, game="shibuya")
     page = show("/runs/cup/matches/m1", ready=READY).page
     where = page.locator("#where")
-    assert where.text_content() == f"step 0 of {last}"
+    assert where.text_content() == f"start, before {last} steps"
     page.keyboard.press("ArrowRight")
     assert where.text_content() == f"step 1 of {last}"
     page.get_by_role("link", name="Next step").click()

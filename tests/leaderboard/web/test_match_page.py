@@ -101,7 +101,7 @@ def test_a_fault_is_told_marked_and_one_click_away(start: Callable[..., Any], sh
     match.crash(1, stdout="last words")
     page = show("/runs/cup/matches/m2", width=1280, ready=READY).page
     ending = page.locator(".ending a")
-    assert re.fullmatch(r"bob crashed at decision \d+; ann wins.*", ending.text_content())
+    assert re.fullmatch(r"bob crashed after \d+ decisions; ann wins.*", ending.text_content())
     ending.click()
     current = page.locator(".move[aria-current]")
     assert "bob crashed" in current.text_content()
@@ -126,7 +126,7 @@ def test_the_whole_page_works_by_keys(old: Callable[[str], str], show: Callable[
     where = page.locator("#where")
     for key, step in (("ArrowRight", 6), ("ArrowLeft", 5), ("PageDown", 15), ("Home", 0)):
         page.keyboard.press(key)
-        assert where.text_content().startswith(f"step {step} of ")
+        assert where.text_content().startswith(f"step {step} of " if step else "start, before ")
     page.keyboard.press("f")
     page.wait_for_function("document.fullscreenElement?.id === 'replay'")
     page.keyboard.press("f")

@@ -27,6 +27,7 @@ class Seat:
     """A seat that is asked one question."""
 
     match_id, game, seat, names, key, number = "m1", "toy", 0, ("<i>", "bot"), "k" * 20, 1
+    begun_at = "2026-11-29T12:00:00+00:00"
 
     def __init__(self) -> None:
         self.said: list[tuple[int, int | None]] = []
@@ -191,9 +192,25 @@ async def test_a_form_that_is_too_long_is_refused(client: httpx.AsyncClient, hos
 
 
 async def test_seats_of_matches_that_go_on_are_listed(client: httpx.AsyncClient, host: Host) -> None:
-    page = (await client.get("/play")).text
+    """Below the choice, with whose they are and since when."""
+    page = (await client.get("/play?game=toy")).text
     assert f"/play/m1/{host.sits.key}" in page
     assert "<i>" not in page
+    listed = page[page.index('id="going"') :]
+    assert page.index("</form>") < page.index('id="going"')
+    assert "&lt;i&gt; against bot, begun <time" in listed
+    assert "Only people at this machine can play here." in listed
+
+
+async def test_the_page_of_a_seat_speaks_to_its_person_and_of_the_others_by_name(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    page = (await client.get(f"/play/m1/{host.sits.key}")).text
+    assert "<h1>Toy: you against bot</h1>" in page
+    assert 'data-others="bot"' in page
+    assert page.index("Click what stands out") < page.index('id="board"')
+    asked = (await client.get(f"/play/m1/{host.sits.key}/state")).json()["asked"]
+    assert asked["question"] == "turn"
 
 
 async def test_a_seat_leads_to_the_page_of_its_match_only_when_that_is_over(

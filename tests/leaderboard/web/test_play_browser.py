@@ -97,7 +97,7 @@ def test_playing_fits_a_phone_and_two_people_get_an_address_each(show_play: Call
     links = page.locator("main li a")
     assert links.count() == 2
     links.first.click()
-    page.wait_for_selector("#status:has-text('your choice'), #status:has-text('others think')")
+    page.wait_for_selector("#status:has-text('Your decision: '), #status:has-text('Waiting for human')")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -115,7 +115,7 @@ def test_a_choice_that_does_not_reach_the_server_can_be_made_again(show_play: Ca
     refusal = {"status": 409, "json": {"error": "That is <b>not</b> asked."}}
     page.route("**/answer", lambda route: route.fulfill(**refusal), times=1)
     page.click("#can button")
-    page.wait_for_selector("#status:has-text('<b>not</b> asked. It is')")
+    page.wait_for_selector("#status:has-text('<b>not</b> asked. Your')")
     play(page, Random(7))
     assert all("Failed to load resource" in said for said in shown.said)
     shown.said.clear()

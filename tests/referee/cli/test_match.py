@@ -52,7 +52,7 @@ def test_two_bots_play_one_match_whose_record_verifies(say: Say, tmp_path: Path)
     path = only_record(tmp_path)
     assert verify(path).status == "ok"
     assert read_record(path).header.options["build_phase"] is False
-    assert "walker (seat 1)" in done.stdout
+    assert "walker (seat 2)" in done.stdout
     assert f"crosstown matches show {path.relative_to(tmp_path)}\n" in done.stdout
 
 
@@ -71,16 +71,16 @@ def test_a_person_plays_a_whole_match_by_typing_numbers(say: Say, tmp_path: Path
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert "! 'what?' is not a number from 0 to" in done.stdout
     assert "! '99999' is not a number from 0 to" in done.stdout
-    assert "you are seat 0 of 2" in done.stdout
-    assert "human (seat 0)" in done.stdout
+    assert "you are seat 1 of 2" in done.stdout
+    assert "human (seat 1)" in done.stdout
     assert verify(only_record(tmp_path)).status == "ok"
 
 
 def test_two_people_share_a_terminal(say: Say) -> None:
     done = say("shibuya", "--seat", "human", "--seat", "human", typed="0\n" * 2000)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert "human 0 (seat 0)" in done.stdout
     assert "human 1 (seat 1)" in done.stdout
+    assert "human 2 (seat 2)" in done.stdout
 
 
 def test_a_person_who_ends_the_input_leaves_the_match(say: Say) -> None:
@@ -180,7 +180,7 @@ def test_a_person_sits_outside_of_the_sandbox_of_the_bots(say: Say, tmp_path: Pa
 def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "print('\\x1b[31mhm', file=sys.stderr); raise ValueError('no plan for this')")
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
-    assert "the end of what mine (seat 1) printed to stderr:\n" in done.stdout
+    assert "the end of what mine (seat 2) printed to stderr:\n" in done.stdout
     assert "    ValueError: no plan for this\n" in done.stdout
     assert "\x1b" not in done.stdout
     told = json.loads(say("shibuya", "--seat", RANDOM, "--seat", bot, "--json").stdout)
@@ -194,10 +194,10 @@ def test_a_bot_whose_end_fails_has_no_fault_but_its_author_reads_why(say: Say, t
     bot = write_bot(tmp_path / "mine", "return 0\n    def end(self, result): raise ValueError('no file for my log')")
     done = say("shibuya", "--seat", bot, "--seat", RANDOM)
     assert done.stdout.startswith(
-        "normal\nafter the match mine (seat 0) ended with exit code 1; no fault, but see to it\n"
+        "normal\nafter the match mine (seat 1) ended with exit code 1; no fault, but see to it\n"
     )
     assert "    ValueError: no file for my log\n" in done.stdout
-    assert "random (seat 1) ended" not in done.stdout
+    assert "random (seat 2) ended" not in done.stdout
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_the_author_of_a_bot_that_crashed_in_the_sandbox_reads_what_grants_more(
     bot = write_bot(tmp_path / "mine", "print('here'); Path('/no/such/weights').read_text()")
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
     assert "it ran in the sandbox: --read PATH, --network and --env NAME grant more" in done.stdout
-    assert "mine (seat 1) printed to stdout, too: --output shows it\n" in done.stdout
+    assert "mine (seat 2) printed to stdout, too: --output shows it\n" in done.stdout
     done = say("shibuya", "--seat", RANDOM, "--seat", bot, "--sandbox", "plain")
     assert "it ran in the sandbox" not in done.stdout
 
@@ -269,9 +269,9 @@ def test_what_the_bots_printed_is_shown_on_request(say: Say, tmp_path: Path) -> 
     choose = "print('thought of', turn.kind) if turn.number == 1 else 0; print('hm', file=sys.stderr); return 0"
     bot = write_bot(tmp_path / "mine", choose)
     done = say("shibuya", "--seat", bot, "--seat", RANDOM, "--output")
-    assert "mine (seat 0) printed to stdout:\n    thought of place\n" in done.stdout
-    assert "mine (seat 0) printed to stderr:\n    hm\n    hm\n" in done.stdout
-    assert "random (seat 1) printed" not in done.stdout
+    assert "mine (seat 1) printed to stdout:\n    thought of place\n" in done.stdout
+    assert "mine (seat 1) printed to stderr:\n    hm\n    hm\n" in done.stdout
+    assert "random (seat 2) printed" not in done.stdout
     told = json.loads(say("shibuya", "--seat", bot, "--seat", RANDOM, "--output", "--json").stdout)
     assert told["printed"][0]["stdout"] == "thought of place\n"
     assert told["printed"][1] == {"stdout": "", "stderr": ""}

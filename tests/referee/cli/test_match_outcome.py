@@ -11,12 +11,12 @@ from referee.schedule.spec import MatchSpec, SeatSpec
 @pytest.mark.parametrize(
     ("ranking", "faults", "sentence"),
     [
-        ((2, 1), (None, None), "bob (seat 1) won"),
-        ((1, 1), (None, None), "draw: ann (seat 0) and bob (seat 1)"),
+        ((2, 1), (None, None), "bob (seat 2) won"),
+        ((1, 1), (None, None), "draw: ann (seat 1) and bob (seat 2)"),
         (
             (1, 2),
             (None, Fault(1, EndReason.MOVE_TIMEOUT, "no answer")),
-            "ann (seat 0) won; bob (seat 1): move_timeout",
+            "ann (seat 1) won; bob (seat 2): move_timeout",
         ),
         ((), (None, None), "no result: the match does not count"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games.api import ID_LIKE
-from referee.record import Answer, Footer, Header, SeatHeader, Strike, read_record
+from referee.record import Answer, FaultLine, Footer, Header, SeatHeader, Strike, read_record
 from referee.record.format import told_apart
 from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of
 from referee.record.replay import Replay, game_of
@@ -68,8 +68,16 @@ def test_what_chance_brings_to_a_new_turn_is_told_with_it() -> None:
     assert found[2].turn == 2
 
 
+def test_what_a_turn_begins_with_is_told_in_that_turn() -> None:
+    names = read_record(CORPUS / "v1-king_of_new_york-rules2.jsonl.gz").header.names
+    begun = [row for row in rows("king_of_new_york-rules2", None) if "begins its turn" in row.text]
+    assert any("(income)" in row.text for row in begun)
+    for row in begun:
+        assert row.text.startswith(f"{names[row.seat]} begins its turn"), row
+
+
 def test_names_that_are_there_twice_have_the_seats_number() -> None:
-    assert told_apart(["greedy", "mine", "greedy"]) == ("greedy (seat 0)", "mine", "greedy (seat 2)")
+    assert told_apart(["greedy", "mine", "greedy"]) == ("greedy (seat 1)", "mine", "greedy (seat 3)")
 
 
 def footer(status: str = "rated", reason: str = "normal", **more: Any) -> Footer:
@@ -93,7 +101,7 @@ ANSWERS = [Answer(number % 2, "pass()", 1) for number in range(11)]
         (footer(ranking=(1, 1), returns=(9, 9)), "walker and mine draw 9 to 9 after 11 decisions"),
         (
             footer(reason="move_timeout", ranking=(1, 2), returns=(3, 0), faults=(None, LATE)),
-            "mine ran out of time at decision 12 (1.01 s; the limit is 1 s); walker wins 3 to 0",
+            "mine ran out of time after 11 decisions (1.01 s; the limit is 1 s); walker wins 3 to 0",
         ),
         (footer("void", "start_failed", detail="mine did not start"), "mine did not start: the match does not count"),
         (footer("cancelled", "cancelled"), "the match was cancelled"),
@@ -103,6 +111,13 @@ ANSWERS = [Answer(number % 2, "pass()", 1) for number in range(11)]
 )
 def test_one_sentence_says_how_a_match_ended(given: Footer, sentence: str) -> None:
     lines = [*ANSWERS, Strike(1, "move_timeout", "", "taken")] if any(given.faults) else ANSWERS
+    assert ending_of(header("walker", "mine"), lines, given).sentence == sentence
+
+
+def test_a_score_is_not_told_if_the_other_bot_left_and_may_have_lost_its_points_by_that() -> None:
+    given = footer(reason="move_timeout", ranking=(1, 2), returns=(5, 0), faults=(None, LATE))
+    lines = [*ANSWERS, FaultLine(1, "move_timeout", "", withdrawn=True)]
+    sentence = "mine ran out of time after 11 decisions (1.01 s; the limit is 1 s); walker wins"
     assert ending_of(header("walker", "mine"), lines, given).sentence == sentence
 
 

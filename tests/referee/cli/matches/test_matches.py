@@ -111,7 +111,7 @@ def test_show_prints_moves_times_notes_and_the_end(matches: Any, run: Path) -> N
     assert "next line crashed; leaves, discarding" in shown
     assert "next line: crashed, leaves: exit code 3" in shown
     assert "was dropped (other_match)" in shown
-    assert re.search(r"next line crashed at decision \d+; alpha wins", shown)
+    assert re.search(r"next line crashed after \d+ decisions?; alpha wins", shown)
     assert "ended: crashed (rated)" in shown
     assert "ranking: alpha 1, beta" in shown
     assert "stash(card=" not in shown.partition("the first of them:")[0]
