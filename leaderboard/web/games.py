@@ -1,5 +1,6 @@
 """The front page and the games: a list with pictures, and for each game its rules, options and pieces."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -43,6 +44,8 @@ class Rules:
     options: Sequence[Option]
     pieces: Sequence[PieceGroup]
     about: str
+    about_says_players: bool
+    """How many can play it."""
     text: Markup
     more: Markup
 
@@ -88,6 +91,7 @@ def _rules(game_id: str) -> Rules:
         found.options,
         pieces_of(found),
         text.about,
+        re.search(r"\d players", text.about) is not None,
         as_html(text.rules, 3),
         as_html(text.more, 3, "the part for authors"),
     )

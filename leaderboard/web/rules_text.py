@@ -11,6 +11,7 @@ _FOR_AUTHORS: Final = frozenset(
         "data",
         "decisions",
         "decisions and actions",
+        "endless flushes",
         "every match ends",
         "files",
         "how long a match can be",
@@ -45,14 +46,17 @@ def rules_text(readme: str) -> RulesText:
     parts = [part for part in _HEADING.split(readme) if part.strip()]
     first = parts.pop(0) if parts and not parts[0].startswith("## ") else ""
     _, _, first = first.partition("\n") if first.startswith("# ") else ("", "", first)
-    about, _, marks = first.strip().partition("\n\n")
+    about, _, rest = first.strip().partition("\n\n")
+    marks = [text for text in rest.split("\n\n") if text.startswith("A mark says")]
+    box = [text for text in rest.split("\n\n") if text.strip() and text not in marks]
     sections: dict[bool, list[str]] = {False: [], True: []}
     for part in parts:
         title = part.partition("\n")[0].lstrip("# ").strip().lower()
         if title not in _ELSEWHERE:
             sections[title in _FOR_AUTHORS].append(part)
-    if marks.strip():
-        sections[False].append(f"## Where these rules come from\n\n{marks.strip()}\n")
+    sections[False][:0] = [f"{text.strip()}\n" for text in marks]  # before the rules that bear them
+    if box:
+        sections[False].append("## Where these rules come from\n\n" + "\n\n".join(box).strip() + "\n")
     return RulesText(" ".join(about.split()), "\n".join(sections[False]), "\n".join(sections[True]))
 
 

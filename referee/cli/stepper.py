@@ -111,7 +111,7 @@ class Stepper:
 
     def _screen(self) -> str:
         match, frame = self._views[self._seat].match, self._frames[self._at]
-        view = "everybody" if self._seat is None else self._record.header.names[self._seat]
+        view = "everybody" if self._seat is None else f"seat {self._seat + 1}"
         pace = f", playing, {1 / PACES_S[self._pace]:g} steps/s" if self._playing else ""
         lines = [
             *_folded(match.head()),

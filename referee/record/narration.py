@@ -116,7 +116,9 @@ class Narrator:
         else:
             if self._answered and (self._next or self._turn_seat != self._row.seat):
                 self._begin(number)
-            self._said += events
+            own = self._of_this_turn(events, step.state) if self._answered else len(events)
+            self._said += events[:own]
+            self._next = list(events[own:])
         self._turn_seat = step.state.turn_seat
         text = joined(self._sentences() or self._silent, self._names) or "the match begins"
         self._row = replace(self._row, text=text)
@@ -130,7 +132,7 @@ class Narrator:
         self._silent, self._answered = [], False
 
     def _of_this_turn(self, events: Sequence[EventSentence], state: State) -> int:
-        """How many of the events that followed answers belong to the turn of those."""
+        """How many of the events of a step after an answer belong to the turn of that."""
         kind = getattr(self._game.view, "turn_begins", "")
         if not kind or state.is_terminal():
             return len(events)

@@ -51,11 +51,7 @@ _QUESTIONS = {
     "trade": "points into energy?",
 }
 _ENDINGS = {
-    "victory_points": "enough VP",
     "last_standing": "the last one alive",
-    "painbow": "by the card Painbow",
-    "all_eliminated": "all are eliminated",
-    "turn_cap": "the limit of turns",
     "withdrawals": "the last one that stayed",
 }
 
@@ -174,7 +170,7 @@ def _notes(o: Observation, look: Look) -> list[str]:
 def _description(o: Observation, look: Look) -> str:
     seats = o.seats
     return " ".join(
-        f"Seat {seat}, {seat_name(look, seat, MONSTERS[seat])}: {seats.life[seat]} life, {seats.vp[seat]} points, "
+        f"{seat_name(look, seat, MONSTERS[seat])}: {seats.life[seat]} life, {seats.vp[seat]} points, "
         f"{seats.energy[seat]} energy, {place_name(o, seat)}."
         for seat in range(o.setting.players)
     )
@@ -296,7 +292,7 @@ def _rewards(vp: int, energy: int, life: int) -> tuple[tuple[str, int], ...]:
 
 
 def _gives(rewards: tuple[tuple[str, int], ...]) -> str:
-    return "gives " + (", ".join(f"{amount} {what}" for what, amount in rewards) or "nothing")
+    return "gives " + (", ".join(f"{amount} {'VP' if what == 'vp' else what}" for what, amount in rewards) or "nothing")
 
 
 @lru_cache(maxsize=4096)
@@ -365,9 +361,11 @@ def _is_at(o: Observation, seat: int, space: int) -> bool:
 
 _DICE_HEIGHT, _CARDS_HEIGHT = 68, 70
 _DIE, _DIE_PITCH, _DICE_ACROSS = 26, 28, 11
+_FACE = 37
+"""The least width for the dice of a face: that of its word."""
 _SEAT, _LINE, _LEFT = 25, 13, 36
 _CARD_WIDTH, _CARD_PITCH = 110, 114
-_TITLE_WIDTHS = (80, 98, 58)
+_TITLE_WIDTHS = (72, 98, 58)
 """Of the rows of a card's title: the cost stands beside the first, the type beside the last."""
 
 
@@ -384,8 +382,9 @@ def _dice_parts(o: Observation, notes: Sequence[str], spots: Spots) -> Iterator[
             content = _die(face, x, added=not count) + text(x + 31, 40, f"\u00d7{count + added}", size=12, css="ink b")
             width = 2 * _DIE_PITCH
         else:
-            content = "".join(_die(face, x + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
-            width = _DIE_PITCH * (count + added)
+            width = max(_FACE, _DIE_PITCH * (count + added))
+            left = x + (width - _DIE_PITCH * (count + added)) / 2
+            content = "".join(_die(face, left + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
         content += text(x + width / 2 - 1, 60, _FACE_WORDS[face], size=10, css="ink m")
         tooltip = f"{count} {FACES[face]}" + (f" and {added} added" if added else "")
         halo = rect(x - 2, 20, width + 2, 44, "halo", radius=5)
@@ -476,7 +475,7 @@ def _seat_parts(o: Observation, seat: int, look: Look, spots: Spots) -> tuple[st
         parts.append(text(WIDTH - 10, 17, f"damage {hit}", size=10.5, css="now b e"))
     parts += [text(_LEFT, _SEAT + 8 + _LINE * row, words, size=10.5, css="ink") for row, words in enumerate(lines)]
     cards = "; ".join(_card_text(card) for card in cards_of(o.holdings.keep_cards[seat]))
-    tooltip = f"seat {seat}, {MONSTERS[seat]}: {seats.life[seat]} life, {seats.vp[seat]} points, "
+    tooltip = f"{seat_name(look, seat, MONSTERS[seat])}, {MONSTERS[seat]}: {seats.life[seat]} life, {seats.vp[seat]} points, "
     tooltip += f"{seats.energy[seat]} energy" + (f". {cards}" if cards else "")
     return spots.spot(
         f"seat:{seat}", tooltip, "".join(parts), rect(3, -1, WIDTH - 6, height + 2, "halo", radius=6)

@@ -17,8 +17,8 @@ from referee.games.manhattan_traffiq.observation import Observation
 
 _HEAD, _LEGEND, _SEAT, _HAND, _GAP = 28, 24, 28, 34, 3
 _LEFT = 36
-_HAND_TILE, _HAND_ACROSS = 28, 9
-_UNSEEN_TILE, _UNSEEN_ACROSS, _UNSEEN_LINE = 18, 12, 23
+_HAND_TILE, _HAND_ACROSS, _HAND_PITCH = 28, 8, 45
+_UNSEEN_TILE, _UNSEEN_ACROSS, _UNSEEN_LINE = 16, 12, 23
 _QUESTIONS = {
     "start": "the first player is drawn by lot",
     "deal": "starting hands are dealt",
@@ -101,11 +101,11 @@ def _seat(seen: Observation, seat: int, hand: Sequence[str], look: Look, spots: 
         number = (seen.fleet.taxis if kind == "taxi" else seen.fleet.trucks)[seat]
         content = moved(x, 14, vehicle(kind, seat)) + text(x + 15, 18, f"\u00d7{number}", size=11, css="ink")
         halo = rect(x - 13, 2, 46, 24, "halo", radius=4)
-        parts.append(spots.spot(f"supply:{seat}-{kind}", f"supply of seat {seat}: {number} {kind}", content, halo))
+        parts.append(spots.spot(f"supply:{seat}-{kind}", f"supply of {seat_name(look, seat)}: {number} {kind}", content, halo))
     parts.append(text(262, 18, tiles, size=11, css="ink"))
     parts.append(text(WIDTH - 10, 18, f"{points} point{'' if points == 1 else 's'}", size=12, css="ink b e"))
     for place, (name, count) in enumerate(counts):
-        x, y = _LEFT + 40 * (place % _HAND_ACROSS), _SEAT + _HAND * (place // _HAND_ACROSS)
+        x, y = _LEFT + _HAND_PITCH * (place % _HAND_ACROSS), _SEAT + _HAND * (place // _HAND_ACROSS)
         content = moved(x, y, tile(name, _HAND_TILE))
         if count > 1:
             content += text(x + _HAND_TILE + 1, y + 18, f"\u00d7{count}", size=10, css="ink")
@@ -143,7 +143,7 @@ def _description(seen: Observation, look: Look) -> str:
     for seat in range(seen.facts.players):
         standing = [f"{piece.vehicle} at ({piece.x}, {piece.y})" for piece in seen.fleet.standing if piece.seat == seat]
         lines.append(
-            f"Seat {seat}, {seat_name(look, seat)}: {seen.fleet.scores[seat]} points, supply "
+            f"{seat_name(look, seat)}: {seen.fleet.scores[seat]} points, supply "
             f"{seen.fleet.taxis[seat]} taxis, {seen.fleet.trucks[seat]} trucks, {seen.hand_sizes[seat]} tiles; "
             f"on the map: {', '.join(standing) or 'nothing'}."
         )
@@ -265,7 +265,7 @@ def _vertices(seen: Observation, faces: Mapping[Cell, str], frame: Frame, spots:
         piece = standing.get((x, y))
         at = frame.at(x, y)
         content = circle(*at, 3.5, "f-white piece") if piece is None else moved(*at, vehicle(piece.vehicle, piece.seat))
-        held = "free" if piece is None else f"{piece.vehicle} of seat {piece.seat}"
+        held = "free" if piece is None else f"{piece.vehicle} of seat {piece.seat + 1}"
         yield spots.spot(f"vertex:{x},{y}", f"vertex ({x}, {y}), {held}", content, circle(*at, 12, "halo"))
 
 

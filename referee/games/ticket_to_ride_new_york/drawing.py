@@ -93,7 +93,7 @@ def _description(seen: Observation, look: Look) -> str:
             _ends(board.locations, board.routes[place]) for place, holder in enumerate(seen.holders()) if holder == seat
         ]
         lines.append(
-            f"Seat {seat}, {seat_name(look, seat)}: {seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, "
+            f"{seat_name(look, seat)}: {seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, "
             f"{seen.ticket_counts[seat]} tickets, routes {', '.join(routes) or 'none'}."
         )
     return " ".join(lines)
@@ -367,7 +367,7 @@ def _location(place: Location, spot: Spot) -> str:
     if place.attraction:
         parts.append(circle(x, y, NODE + 2, "f-orange rim"))
     parts.append(circle(x, y, NODE - 0.5, "paper rim"))
-    parts.append(text(x, y + 3.8, place.code, size=10.5, css="ink b m"))
+    parts.append(text(x, y + 3.6, place.code, size=10, css="ink m"))
     for row, words in enumerate(spot.lines):
         parts.append(
             text(

@@ -106,6 +106,22 @@ async def test_the_rules_begin_with_the_game_and_leave_the_program_to_the_end(
     assert not re.search(r"\bE\d+\b|>O(?:n|ff): ", options)
 
 
+@pytest.mark.parametrize("game_id", GAMES)
+async def test_the_rules_for_players_explain_their_marks_first_and_hold_no_program(
+    web: httpx.AsyncClient, game_id: str
+) -> None:
+    page = (await web.get(f"/games/{game_id}")).text
+    rules = page[page.index('id="rules"') : page.index('id="options"')]
+    for word in ("withdraw(", "Draw(", "Roll(", "resample", "from_observation", "returns", "_flushes", "_only"):
+        assert word not in rules, word
+    text = re.sub("<[^>]*>", "", rules)
+    legend = text.find("A mark says")
+    bears = re.search(r"\((?:H|M|I|R|U|NY|INF|BGA|OURS)\)", text)
+    assert (legend >= 0) == bool(bears)
+    assert bears is None or legend < bears.start()
+    assert f'<p class="note">{players_in_words(get_game(game_id).player_counts)}.</p>' not in page
+
+
 async def test_a_rule_that_is_on_is_not_said_to_be_off(web: httpx.AsyncClient) -> None:
     page = (await web.get("/games/shibuya")).text
     assert "If off: the variant that starts with an empty grid." in page
@@ -114,10 +130,16 @@ async def test_a_rule_that_is_on_is_not_said_to_be_off(web: httpx.AsyncClient) -
 
 def test_the_parts_of_a_readme_keep_every_section_but_those_that_the_page_shows_elsewhere() -> None:
     parts = rules_text(
-        "# G\n\nA game.\nThe first wins.\n\nMarks: H.\n\n## A turn\n\nRoll.\n\n## Files\n\na.py\n\n## Options\n\no"
+        "# G\n\nA game.\nThe first wins.\n\nA mark says: H.\n\nThe box is whole.\n\n## A turn\n\nRoll.\n\n"
+        "## Files\n\na.py\n\n## Options\n\no"
     )
     assert parts.about == "A game. The first wins."
-    assert parts.rules == "## A turn\n\nRoll.\n\n\n## Where these rules come from\n\nMarks: H.\n"
+    assert (
+        parts.rules
+        == (
+        "A mark says: H.\n\n## A turn\n\nRoll.\n\n\n## Where these rules come from\n\nThe box is whole.\n"
+    )
+    )
     assert parts.more == "## Files\n\na.py\n\n"
     assert rules_text("") == RulesText("", "", "")
     assert rules_text("## A turn\n\nRoll.").rules == "## A turn\n\nRoll."

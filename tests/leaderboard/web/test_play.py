@@ -210,7 +210,7 @@ async def test_the_page_of_a_seat_speaks_to_its_person_and_of_the_others_by_name
     assert 'data-others="bot"' in page
     assert page.index("Click what stands out") < page.index('id="board"')
     asked = (await client.get(f"/play/m1/{host.sits.key}/state")).json()["asked"]
-    assert asked["question"] == "turn"
+    assert asked["question"] == "stash"
 
 
 async def test_a_seat_leads_to_the_page_of_its_match_only_when_that_is_over(

@@ -91,7 +91,7 @@ def test_the_view_goes_round_the_seats_and_keeps_the_step(crashed: Any) -> None:
     screens = Screens(Stepper(crashed, None), ["j", "7", "\r", "v", "v", "v"])
     assert screens.steps() == [0, 7, 7, 7, 7]
     views = [screen.partition("view of ")[2].split("\r")[0] for screen in screens.all]
-    assert views == ["everybody", "everybody", "alpha", "beta", "everybody"]
+    assert views == ["everybody", "everybody", "seat 1", "seat 2", "everybody"]
     assert ["your hand" in screen for screen in screens.all] == [False, False, True, True, False]
 
 
