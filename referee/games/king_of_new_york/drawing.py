@@ -384,7 +384,9 @@ def _dice_parts(o: Observation, notes: Sequence[str], spots: Spots) -> Iterator[
         else:
             width = max(_FACE, _DIE_PITCH * (count + added))
             left = x + (width - _DIE_PITCH * (count + added)) / 2
-            content = "".join(_die(face, left + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
+            content = "".join(
+                _die(face, left + _DIE_PITCH * step, added=step >= count) for step in range(count + added)
+            )
         content += text(x + width / 2 - 1, 60, _FACE_WORDS[face], size=10, css="ink m")
         tooltip = f"{count} {FACES[face]}" + (f" and {added} added" if added else "")
         halo = rect(x - 2, 20, width + 2, 44, "halo", radius=5)
@@ -475,7 +477,9 @@ def _seat_parts(o: Observation, seat: int, look: Look, spots: Spots) -> tuple[st
         parts.append(text(WIDTH - 10, 17, f"damage {hit}", size=10.5, css="now b e"))
     parts += [text(_LEFT, _SEAT + 8 + _LINE * row, words, size=10.5, css="ink") for row, words in enumerate(lines)]
     cards = "; ".join(_card_text(card) for card in cards_of(o.holdings.keep_cards[seat]))
-    tooltip = f"{seat_name(look, seat, MONSTERS[seat])}, {MONSTERS[seat]}: {seats.life[seat]} life, {seats.vp[seat]} points, "
+    tooltip = (
+        f"{seat_name(look, seat, MONSTERS[seat])}, {MONSTERS[seat]}: {seats.life[seat]} life, {seats.vp[seat]} points, "
+    )
     tooltip += f"{seats.energy[seat]} energy" + (f". {cards}" if cards else "")
     return spots.spot(
         f"seat:{seat}", tooltip, "".join(parts), rect(3, -1, WIDTH - 6, height + 2, "halo", radius=6)

@@ -101,7 +101,9 @@ def _seat(seen: Observation, seat: int, hand: Sequence[str], look: Look, spots: 
         number = (seen.fleet.taxis if kind == "taxi" else seen.fleet.trucks)[seat]
         content = moved(x, 14, vehicle(kind, seat)) + text(x + 15, 18, f"\u00d7{number}", size=11, css="ink")
         halo = rect(x - 13, 2, 46, 24, "halo", radius=4)
-        parts.append(spots.spot(f"supply:{seat}-{kind}", f"supply of {seat_name(look, seat)}: {number} {kind}", content, halo))
+        parts.append(
+            spots.spot(f"supply:{seat}-{kind}", f"supply of {seat_name(look, seat)}: {number} {kind}", content, halo)
+        )
     parts.append(text(262, 18, tiles, size=11, css="ink"))
     parts.append(text(WIDTH - 10, 18, f"{points} point{'' if points == 1 else 's'}", size=12, css="ink b e"))
     for place, (name, count) in enumerate(counts):

@@ -134,11 +134,8 @@ def test_the_parts_of_a_readme_keep_every_section_but_those_that_the_page_shows_
         "## Files\n\na.py\n\n## Options\n\no"
     )
     assert parts.about == "A game. The first wins."
-    assert (
-        parts.rules
-        == (
+    assert parts.rules == (
         "A mark says: H.\n\n## A turn\n\nRoll.\n\n\n## Where these rules come from\n\nThe box is whole.\n"
-    )
     )
     assert parts.more == "## Files\n\na.py\n\n"
     assert rules_text("") == RulesText("", "", "")
