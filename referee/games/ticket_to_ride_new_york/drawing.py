@@ -320,7 +320,7 @@ def _route(box: str, place: int, owner: int, closed: bool) -> tuple[str, str, st
     ends = _ends(board.locations, route)
     color = route.color_name
     colour = "gray, any colour" if color == "gray" else color
-    state = f"claimed by seat {owner}" if owner >= 0 else "closed" if closed else "free"
+    state = f"claimed by seat {owner + 1}" if owner >= 0 else "closed" if closed else "free"
     title = f"{ends}: {route.length} {colour}, {route.points} points, {state}"
     content = path(f"M{' '.join(_pair(point) for point in track.line)}", f"hole s-{color}", width=2)
     if owner >= 0:
@@ -505,7 +505,7 @@ def _seat(seen: Observation, own: Observation | None, seat: int, look: Look, y: 
     room = WIDTH - 14 - width_of(points, 12, bold=True) - _COUNTS_LEFT
     counts = f"{seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, {seen.ticket_counts[seat]} tickets"
     parts = [
-        f"<g>{_tooltip(f'seat {seat}: {counts}, {points}; {detail}')}",
+        f"<g>{_tooltip(f'seat {seat + 1}: {counts}, {points}; {detail}')}",
         rect(4, y, WIDTH - 8, height, "panel" + (" s-can" if asked else ""), radius=5),
         token(20, y + 13, seat),
         text(_LEFT, y + 17, name + state, size=12, css="ink b", width=_COUNTS_LEFT - _LEFT - 4),

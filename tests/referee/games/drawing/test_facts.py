@@ -29,7 +29,7 @@ def test_every_claimed_route_shows_its_owner_on_each_space(walk: Callable[..., A
             for place, owner in enumerate(state.owner):
                 name = f"route:R{place + 1:02d}"
                 if owner >= 0:
-                    assert titles[name].endswith(f"claimed by seat {owner}")
+                    assert titles[name].endswith(f"claimed by seat {owner + 1}")
                     (signs,) = [element for element in groups[name] if element.tag.endswith("}text")]
                     assert [sign.text for sign in signs] == [str(owner)] * lengths[place]
                 else:
@@ -121,7 +121,7 @@ def test_tiles_vehicles_and_points_are_all_there(walk: Callable[..., Any], apart
             place for place in titles if place.startswith("cell:")
         }
         for piece in seen.fleet.standing:
-            assert titles[f"vertex:{piece.x},{piece.y}"].endswith(f"{piece.vehicle} of seat {piece.seat}")
+            assert titles[f"vertex:{piece.x},{piece.y}"].endswith(f"{piece.vehicle} of seat {piece.seat + 1}")
         held = [title for title in titles.values() if " of seat " in title and title.startswith("vertex")]
         assert len(held) == len(seen.fleet.standing)
 
