@@ -24,7 +24,7 @@ def intervals_plot(rows: Sequence[Standing]) -> str:
     if not rated:
         return ""
     low, high = min(start for *_, start, _ in rated), max(end for *_, end in rated)
-    return _dots(rated, low, high, "mu, 95 %")
+    return _dots(rated, low, high, "rating, 95% interval")
 
 
 def seats_plot(seats: Mapping[int, Score]) -> str:
@@ -35,7 +35,7 @@ def seats_plot(seats: Mapping[int, Score]) -> str:
     for seat, score in seats.items():
         low, high = score.interval or (score.mean, score.mean)
         rows.append((f"seat {seat + 1}", score.mean, low, high))
-    return _dots(rows, 0.0, 1.0, "mean score by seat, 95 % over blocks")
+    return _dots(rows, 0.0, 1.0, "mean score by seat, 95% interval over blocks")
 
 
 def history_plot(ways: Mapping[str, Sequence[Point]], names: Mapping[str, str]) -> str:

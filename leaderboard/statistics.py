@@ -76,8 +76,9 @@ class EntryFacts:
             return ""
         number, worst_s = len(self.startups_us), max(self.startups_us) / 1e6
         if number == 1:
-            return f"1 process, started in {worst_s:.2f} s"
-        return f"{number} processes, started in {median(self.startups_us) / 1e6:.2f} s (median), worst {worst_s:.2f} s"
+            return f"its program was started once, in {worst_s:.2f} s"
+        usual_s = median(self.startups_us) / 1e6
+        return f"its program was started {number} times, in {usual_s:.2f} s (median), at worst {worst_s:.2f} s"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from leaderboard.records import MatchRow
 from referee.games.registry import BrokenGame, UnknownGame, load_game
+from referee.record.narration import fault_words
+from referee.record.reasons import EndReason
+
+_LIMIT = re.compile(r"the limit is ([^;,]+)$")
 
 
 def game_title(game_id: str) -> str:
@@ -49,3 +54,14 @@ def option_words(value: object) -> str:
     if seat := re.fullmatch(r"seat_(\d{1,3})", str(value)):
         return f"seat {int(seat[1]) + 1}"
     return in_words(str(value))
+
+
+def end_words(row: MatchRow) -> str:
+    """How a match ended, in a few words for a list: "normal", or who did what, such as "mine ran out of time (1 s)".
+    The page of the match has the whole."""
+    faulty = [seat for seat in row.seats if seat.fault]
+    if row.reason == EndReason.NORMAL or not faulty:
+        return in_words(row.reason)
+    limit = _LIMIT.search(row.detail) if len(faulty) == 1 and row.reason == EndReason.MOVE_TIMEOUT else None
+    more = f" ({limit[1]})" if limit else ""
+    return "; ".join(f"{seat.name} {fault_words(seat.fault)}" for seat in faulty) + more

@@ -108,8 +108,8 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         run = Run(folder, read_on(RunFolder(folder).journal, known))
         if not run.begun:
             return _without_journal(run)
-        extent = run.extent
         if before is not None and before.run is not None and run.grown_from(before.run):
+            extent = run.extent
             return replace(
                 before,
                 total=extent.most,
@@ -117,6 +117,7 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
                 cancelled=_cancelled(run, extent.most),
                 run=run,
             )
+        extent = run.extent
         return RunFacts(
             title=_title(run),
             total=extent.most,
@@ -186,6 +187,12 @@ def _was_run(run: Run) -> bool:
     return run.folder.lock.exists()
 
 
+_SETTINGS = {
+    "mirrors": "Matches of a bot against itself",
+    "same_seeds": "All groups of bots on the same dice and cards",
+}
+"""Settings of formats whose own names do not tell a visitor what they are."""
+
 _LIMITS = {
     "first_move_s": "First move",
     "move_s": "Move",
@@ -204,8 +211,14 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
         return []
     made = run.configuration
     found = [("Format", in_words(str(made["format"])))]
-    found += [(in_words(name).capitalize(), option_words(value)) for name, value in made.get("settings", {}).items()]
-    found.append(("Blocks", f"{made['blocks']} {_per(str(made['format']))}".rstrip()))
+    found += [
+        (_SETTINGS.get(name) or in_words(name).capitalize(), option_words(value))
+        for name, value in made.get("settings", {}).items()
+    ]
+    blocks = f"{made['blocks']} {_per(str(made['format']))}".rstrip()
+    found.append(
+        ("Blocks", f"{blocks}; a block is a set of matches with the same dice and cards, in which bots change seats")
+    )
     for game in made.get("games", ()):
         players = " and ".join(map(str, game["players"]))
         changed = _changed_options(game["game"], game.get("options", {}))
@@ -222,7 +235,7 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
     breaker = made.get("breaker", {})
     if breaker.get("enabled"):
         found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row"))
-    bots = [f"{bot['name']} {bot['version']}" for bot in made["bots"]]
+    bots = [f"{bot['name']} (version {bot['version']})" for bot in made["bots"]]
     found.append(("Bots", ", ".join(bots)))
     return found
 

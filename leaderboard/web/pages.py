@@ -24,7 +24,7 @@ from leaderboard.report import FILTERS, TEMPLATES, bar_cell
 from leaderboard.results import is_mirror, outcome_for, result_words
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
-from leaderboard.titles import game_title, option_words, pool_title, with_names
+from leaderboard.titles import end_words, game_title, option_words, pool_title, with_names
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
 from leaderboard.web.bracket import Bracket, bracket_svg, rounds_of
 from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
@@ -70,7 +70,7 @@ def make_templates() -> Environment:
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
-    environment.filters |= {"fault": fault_words, "result": result_words, "with_names": with_names}
+    environment.filters |= {"fault": fault_words, "result": result_words, "end": end_words, "with_names": with_names}
     environment.filters["rule"] = option_sentence
     environment.filters["output_title"] = output_title
     environment.globals |= {

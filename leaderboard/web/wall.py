@@ -1,4 +1,4 @@
-"""One page for a beamer: of each run that is being played the table, what is played now and what comes next."""
+"""One page for a projector: of each run that is being played the table, what is played now and what comes next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +55,7 @@ def wall(request: Request) -> Response:
         "wall.html",
         shown=shown,
         waiting=waiting,
+        going_on=bool(going_on),
         more=max(0, len(going_on) - MOST_RUNS),
         most=MOST_ROWS,
     )

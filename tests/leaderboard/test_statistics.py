@@ -108,5 +108,5 @@ def test_start_up_times_are_those_of_processes_started_for_a_match(make_row):
         row = make_row(place, {"a": 1, "b": 2})
         rows.append(replace(row, seats=(replace(row.seats[0], startup_us=took_us), row.seats[1])))
     found = statistics(rows)
-    assert found.entries["a"].startups == "2 processes, started in 4.20 s (median), worst 8.00 s"
+    assert found.entries["a"].startups == "its program was started 2 times, in 4.20 s (median), at worst 8.00 s"
     assert found.entries["b"].startups == ""

@@ -189,9 +189,9 @@ def shown_heads(table: Any) -> list[str]:
     ("address", "name", "wanted"),
     [
         ("/runs/cup", "Standings", ["rank", "bot", "rating", "matches"]),
-        ("/runs/cup/matches", "Matches", ["match", "seats by rank"]),
-        ("/runs/cup", "Matches", ["match", "seats by rank"]),
-        ("/runs", "Tournaments", ["tournament", "state", "matches"]),
+        ("/runs/cup/matches", "Matches", ["match", "bots by rank"]),
+        ("/runs/cup", "Matches", ["match", "bots by rank"]),
+        ("/runs", "Tournaments", ["tournament", "leader or winner"]),
     ],
 )
 def test_a_phone_shows_the_columns_that_matter_and_the_name_of_the_row_stays_when_it_is_scrolled(

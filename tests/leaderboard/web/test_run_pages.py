@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from leaderboard.plots import evidence_plot
 from leaderboard.records import MatchRow
 from leaderboard.results import outcome_for
 from leaderboard.schedule_view import FormatTable, ScheduleView
+from leaderboard.titles import end_words
 from leaderboard.web.app import make_app
 from leaderboard.web.bracket import Round, rounds_of
 from leaderboard.web.facts import RunFacts, settings_of
@@ -190,6 +192,41 @@ async def test_every_tab_says_how_many_matches_were_cancelled_and_why(runs: Path
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         for tab in TABS:
             assert "2 &lt;matches&gt; were planned." in (await web.get(f"/runs/cup{tab}")).text
+
+
+def test_a_list_says_in_a_few_words_how_a_match_ended(make_row: Callable[..., MatchRow]) -> None:
+    said = "decision 58 (dice): no answer after 1.012 s charged (1.023 s passed), the limit is 1 s"
+    late = replace(make_row(0, {"a": 1, "b": 2}, faults=("", "move_timeout")), reason="move_timeout", detail=said)
+    assert end_words(late) == "B ran out of time (1 s)"
+    assert end_words(replace(late, detail="")) == "B ran out of time"
+    assert end_words(make_row(0, {"a": 1, "b": 2})) == "normal"
+    crashed = make_row(0, {"a": 1, "b": 1, "c": 3}, faults=("crashed", "crashed", ""))
+    assert end_words(replace(crashed, reason="crashed")) == "A crashed; B crashed"
+
+
+async def test_pages_say_what_live_ratings_lag_and_blocks_are(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    for page, said in (
+        (
+            "",
+            (
+                "The live rating is computed match after match",
+                "version</span> 1</span>",
+                "± of Elo is one standard error",
+            ),
+        ),
+        ("/bots/00ff00ff", ("ann, version 1, in <a", "Lag is time that passed without", "The live rating is computed")),
+        (
+            "/plots",
+            ("A block is a set of matches", "Lag is time that passed", "<text", "seat 1</text>", "50% within, ms"),
+        ),
+    ):
+        text = (await web.get(f"/runs/cup{page}")).text
+        for words in said:
+            assert words in text, (page, words)
+        assert "95 %" not in text
 
 
 async def test_faults_of_a_bot_are_grouped_by_reason_each_with_the_last_output(

@@ -1,4 +1,4 @@
-"""The wall page: what is played now, what comes next, and the tables as they are, for a beamer."""
+"""The wall page: what is played now, what comes next, and the tables as they are, for a projector."""
 
 import time
 from collections.abc import Callable
@@ -61,6 +61,15 @@ async def test_the_wall_does_not_say_who_plays_where_live_matches_are_hidden(
             page = (await hidden.get("/wall")).text
     assert "1 match goes on." in page
     assert "cyd" not in page
+
+
+async def test_a_wall_without_a_run_in_play_shows_the_last_one_with_its_scores(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m0", ("ann", "bob")).play().close(ranking=(2, 1), returns=(5, 9))
+    page = (await web.get("/wall")).text
+    assert "<h1>Last tournament</h1>" in page
+    assert 'Match 1: bob beats ann <span class="soft">9 : 5</span>' in page
 
 
 async def test_a_wall_without_a_run_says_how_to_start_one(tmp_path: Path) -> None:
