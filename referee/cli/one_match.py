@@ -483,7 +483,7 @@ def _people(planned: Plan) -> Iterator[list[Entry]]:
                     f"/proc/{os.getpid()}/fd/{sys.stdout.fileno()}",
                 ]
                 run = ["{python}", "-m", "crosstown_bridge", "--text", "--terminal", *files]
-                name = HUMAN if planned.bots.count(None) == 1 else f"{HUMAN} {seat}"
+                name = HUMAN if planned.bots.count(None) == 1 else f"{HUMAN} {seat + 1}"
                 # The seat makes two people two entries.
                 bot = human_entry(Path(scratch) / f"seat-{seat}", name, run, seat)
             entries.append(bot)

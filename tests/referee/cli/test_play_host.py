@@ -72,7 +72,7 @@ def test_a_match_is_played_to_its_end_and_leaves_an_ordinary_record(host: Host) 
 def test_two_people_play_each_other_and_see_their_own_questions(host: Host) -> None:
     seats = host.start(Setup("toy", (HUMAN, HUMAN), name="Eve"))
     assert [seat.seat for seat in seats] == [0, 1]
-    assert seats[0].names == ("Eve 0", "Eve 1")
+    assert seats[0].names == ("Eve 1", "Eve 2")
     assert seats[0].key != seats[1].key
     while not all(seat.now().over for seat in seats):
         for seat in seats:
