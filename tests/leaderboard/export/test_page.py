@@ -38,7 +38,7 @@ def test_it_steps_by_buttons_keys_and_slider_to_the_final_position(
     last = len(list(frames_of(old_record("shibuya")))) - 1
     page = opened("shibuya")
     where = page.locator("#where")
-    assert where.text_content() == f"step 0 of {last}"
+    assert where.text_content() == f"start, before {last} steps"
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Next step").click()
     assert where.text_content() == f"step 2 of {last}"
@@ -48,7 +48,7 @@ def test_it_steps_by_buttons_keys_and_slider_to_the_final_position(
     assert "over" in by_slider
     page.keyboard.press("Home")
     page.get_by_role("button", name="Previous step").click()
-    assert where.text_content() == f"step 0 of {last}"
+    assert where.text_content() == f"start, before {last} steps"
     page.locator("body").press("PageDown")
     assert where.text_content() == f"step 10 of {last}"
     page.get_by_role("button", name="Last step").click()
@@ -89,7 +89,7 @@ def test_it_opens_at_the_step_and_view_of_its_address(opened: Callable[..., Any]
     assert page.locator("#where").text_content() == "step 7 of 30"
     assert page.locator("#view").input_value() == "1"
     assert opened("toy", "#step=last").locator("#where").text_content() == "step 30 of 30"
-    assert opened("toy", "#step=x&seat=9").locator("#where").text_content() == "step 0 of 30"
+    assert opened("toy", "#step=x&seat=9").locator("#where").text_content() == "start, before 30 steps"
     assert opened("toy", "#step=1.5").locator("#where").text_content() == "step 1 of 30"
 
 

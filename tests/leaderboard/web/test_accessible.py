@@ -168,7 +168,7 @@ def test_the_addresses_of_two_people_have_them_and_fit_a_phone(show_play: Callab
     check(page)
     assert not too_wide(page)
     page.get_by_role("link", name="Play", exact=True).click()
-    page.wait_for_selector("h2:text-is('Going on')")
+    page.wait_for_selector("h2:text-is('Your matches that go on')")
     check(page)
     assert not too_wide(page)
 
