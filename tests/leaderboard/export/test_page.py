@@ -105,7 +105,8 @@ WALK = """([boards, ways]) => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: way, bubbles: true }));
     }
     const drawn = new DOMParser().parseFromString(boards[step], 'image/svg+xml').documentElement;
-    const told = document.getElementById('where').textContent === `step ${step} of ${boards.length - 1}`;
+    const words = step ? `step ${step} of ${boards.length - 1}` : `start, before ${boards.length - 1} steps`;
+    const told = document.getElementById('where').textContent === words;
     return told && board.childNodes.length === 1 && drawn.isEqualNode(board.firstChild) ? [] : [`${way} to ${step}`];
   });
 }"""
