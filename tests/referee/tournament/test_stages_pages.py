@@ -44,7 +44,7 @@ async def test_a_run_with_stages_shows_its_groups_its_bracket_and_its_pairings(c
         assert drawing.text.count("<path") == 2  # both semi-finals lead to the final, none to the third rank
         listed = (await web.get(f"/api/runs/{cup.name}/matches?count=1")).json()["matches"][0]
         match = (await web.get(f"{here}/matches/{listed['match_id']}")).text
-        assert f", {listed['stage']}, round {listed['round']}, table {listed['table']}; " in match
+        assert f", {listed['stage']}, round {listed['round']}, table {listed['table']}. " in match
         matches = (await web.get(f"/api/runs/{cup.name}/matches?count=1000")).json()["matches"]
         assert {(match["stage"], match["round"], match["table"]) for match in matches} == {
             (row["stage"], int(row["round"]), int(row["table"])) for row in rows if row["table"]
