@@ -140,7 +140,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 def _headline(o: Observation, look: Look) -> str:
     if o.reason:
         winner = "nobody" if o.winner_seat == NO_SEAT else seat_name(look, o.winner_seat, MONSTERS[o.winner_seat])
-        return f"The match is over: {winner} has won ({ending_words(o.reason)})"
+        return f"{winner} has won ({ending_words(o.reason)})"
     turn = f"turn of {seat_name(look, o.active_seat, MONSTERS[o.active_seat])}"
     if o.asked_seat == NO_SEAT:
         return f"{turn}; chance decides"
