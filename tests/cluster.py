@@ -44,9 +44,11 @@ mount -t devpts -o newinstance,ptmxmode=0666 none $root/dev/pts
 ln -s pts/ptmx $root/dev/ptmx
 mount --rbind /sys $root/sys
 mount -t proc none $root/proc
+IFS=:
 for kept in $2; do
   if [ ! -d "$root$kept" ]; then mkdir -p "$root$kept"; mount --bind -o ro "$kept" "$root$kept"; fi
 done
+unset IFS
 mkdir -p "$root$place"
 mount --bind "$place" "$root$place"
 cd $root
@@ -57,9 +59,9 @@ shift 2
 exec "$@"
 """
 """A shell's program: a new root folder, in which the folder $1 is the only one of the host that can be written. The
-programs of the host and the folders in $2 can be read there. The rest is a command."""
+programs of the host and the folders in $2, with colons between, can be read there. The rest is a command."""
 
-_KEPT = f"{Path(__file__).resolve().parents[1]} {sys.prefix} {sys.base_prefix}"
+_KEPT = f"{Path(__file__).resolve().parents[1]}:{sys.prefix}:{sys.base_prefix}"
 """What a machine needs of Crosstown, if it is installed in a folder for temporary files."""
 
 

@@ -43,7 +43,9 @@ def test_the_film_shows_at_every_step_what_the_board_is(
         # The paper of the film lies below that of the board, and the caption comes last.
         extra = len(shown) - len(board)
         assert shown[1 : 1 + len(board)] == board, frame.step
-        assert f"step {frame.step} of {frames[-1].step}" in "".join(shown[-extra + 1 :])
+        last = frames[-1].step
+        words = f"step {frame.step} of {last}" if frame.step else f"start, before {last} steps"
+        assert words in "".join(shown[-extra + 1 :])
 
 
 def test_a_film_runs_by_itself_and_begins_again(old_record: Callable[..., Any]) -> None:

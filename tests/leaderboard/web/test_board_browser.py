@@ -34,7 +34,8 @@ WALK = f"""([boards, ways]) => {{
   return ways.flatMap(([way, step]) => {{
     if (way === 'jump') jump(step);
     else document.body.dispatchEvent(new KeyboardEvent('keydown', {{ key: way, bubbles: true }}));
-    const told = document.getElementById('where').textContent === `step ${{step}} of ${{boards.length - 1}}`;
+    const last = boards.length - 1, words = step ? `step ${{step}} of ${{last}}` : `start, before ${{last}} steps`;
+    const told = document.getElementById('where').textContent === words;
     return told && same(boards[step]) ? [] : [`${{way}} to ${{step}}`];
   }});
 }}"""
