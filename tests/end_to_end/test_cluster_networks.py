@@ -288,7 +288,7 @@ def over_ssh(cluster):
         place = cluster.place(name).folder
         shutil.copy(runner / "key.pub", place)
         (place / "hosts").write_text(f"127.0.0.1 localhost\n{HUB} scheduler-host\n")
-        there = " ".join(f"{key}={value}" for key, value in {**variables, "CROSSTOWN_CACHE": place / "cache"}.items())
+        there = " ".join(f'"{key}={value}"' for key, value in {**variables, "CROSSTOWN_CACHE": place / "cache"}.items())
         more = f'SetEnv {there}\nForceCommand cd {place} && eval "$SSH_ORIGINAL_COMMAND"\n'
         file = write_sshd_config(place, address, 22, place / "key", more)
         own = f'mount --bind hosts /etc/hosts; mkdir /run/sshd; hostname {name}; exec "$@"'
