@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from referee.process.meter import read_small
+
 MAX_TASKS = 256
 """A bot with more has nothing excused: reading them all would hold the referee up."""
 
@@ -84,7 +86,7 @@ def _effort(folders: Iterator[str]) -> Effort:
     for folder in folders:
         _, _, process, _, task = folder.split("/")
         processes.add(process)
-        words = _read(f"{folder}/schedstat").split()
+        words = read_small(f"{folder}/schedstat").split()
         if len(words) >= 2:
             tasks[int(task)] = int(words[0]), int(words[1])
         if len(tasks) > MAX_TASKS:
@@ -106,7 +108,7 @@ def state_below(root: int) -> str:
 
 
 def _state(folder: str) -> str:
-    return _read(f"{folder}/stat").rpartition(b") ")[2][:1].decode("ascii", "replace")
+    return read_small(f"{folder}/stat").rpartition(b") ")[2][:1].decode("ascii", "replace")
 
 
 def _tasks(root: int) -> Iterator[str]:
@@ -121,7 +123,7 @@ def _tasks(root: int) -> Iterator[str]:
 def _children(folder: str) -> list[str]:
     found: list[str] = []
     for thread in _threads(folder):
-        found += _read(f"{thread}/children").decode("ascii").split()
+        found += read_small(f"{thread}/children").decode("ascii").split()
     return found
 
 
@@ -130,16 +132,3 @@ def _threads(folder: str) -> list[str]:
         return [f"{folder}/{thread}" for thread in os.listdir(folder)]  # noqa: PTH208 - names only, and often
     except OSError:
         return []
-
-
-def _read(path: str) -> bytes:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(file, 65536)
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
