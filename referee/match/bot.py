@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from referee.match.effort import NO_EFFORT, Effort, measure_effort, state_below
+from referee.match.effort import NO_EFFORT, Effort, measure_effort, ready_below, state_below
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
 from referee.process.entry import Entry, lost_folders
@@ -117,6 +117,9 @@ class LiveBot:
 
     def process_state(self) -> str:
         return state_below(self.process.guardian_pid)
+
+    def ready_tasks(self) -> frozenset[int]:
+        return ready_below(self.process.guardian_pid)
 
     def seat(self, *, frozen: bool) -> None:
         """A match begins, to which what the bot prints belongs. `frozen`: it does not run until it is thawed."""
@@ -340,6 +343,9 @@ class RemoteBotSeat:
 
     def process_state(self) -> str:
         return ""
+
+    def ready_tasks(self) -> frozenset[int]:
+        return frozenset()
 
     def ask_for_stacks(self) -> None:
         """Its process gets no signals from the referee."""

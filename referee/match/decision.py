@@ -3,7 +3,7 @@
 import base64
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -43,7 +43,7 @@ class Question:
         "cpu_us",
         "effort_before",
         "effort_now",
-        "effort_seen",
+        "held",
         "kind",
         "lag_before_ns",
         "lag_ns",
@@ -55,7 +55,7 @@ class Question:
         "open",
         "others_before_ns",
         "probe_ns",
-        "runnable",
+        "ready",
         "seat",
         "sent_ns",
         "state",
@@ -96,10 +96,11 @@ class Question:
         self.wall_ns = 0
         self.effort_now: Effort | None = None
         """The same when the decision was last measured, once it matters."""
-        self.runnable = False
-        """Whether one of them ran or was ready to, just before that."""
-        self.effort_seen: Effort | None = None
-        """The same at the last look after the deadline."""
+        self.ready = frozenset[int]()
+        """Those of them that ran or were ready to, just before that."""
+        self.held: Mapping[int, int] | None = None
+        """Those that may have been waiting for a processor ever since the first look after the deadline, each with its
+        time on one so far; None before that look."""
         self.others_before_ns: Sequence[int | None] = ()
         """Per seat the processor time it had used when the decision had lasted a little."""
         self.state = ""
@@ -161,9 +162,9 @@ class Question:
         self.lag_ns = max(0, lag_ns - self.traffic_ns)
         self._charge()
 
-    def weigh(self, effort: Effort, runnable: bool) -> None:
-        """Note what the bot's tasks did up to now, and whether one was `runnable` before that. After `measure`."""
-        self.effort_now, self.runnable = effort, runnable
+    def weigh(self, effort: Effort, ready: frozenset[int]) -> None:
+        """Note what the bot's tasks did up to now, and which were `ready` before that. After `measure`."""
+        self.effort_now, self.ready = effort, ready
         if self.effort_before is not None:
             self.waited_ns = effort.excused_ns(self.effort_before, max(self.cpu_us, 0) * 1000)
             self.throttled_ns = effort.throttled_ns - self.effort_before.throttled_ns

@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from referee.process.meter import read_small
 
@@ -31,10 +32,6 @@ class Effort:
     processes: frozenset[str] = frozenset()
     """The ids of the bot's processes, where nobody counts the time of those that came and went between two looks; empty
     where a control group does."""
-
-    def same_progress(self, before: "Effort") -> bool:
-        """Whether no task has run since `before`."""
-        return bool(self.tasks) and all(ran == before.tasks.get(task, _NEW)[0] for task, (ran, _) in self.tasks.items())
 
     def excused_ns(self, before: "Effort", cpu_ns: int) -> int:
         """How long the bot was kept from running since `before`, at the least, by others than itself.
@@ -105,6 +102,13 @@ def state_below(root: int) -> str:
         if number == MAX_TASKS:
             break
     return first
+
+
+def ready_below(root: int) -> frozenset[int]:
+    """The threads below `root` that run or are ready to."""
+    return frozenset(
+        int(folder.rpartition("/")[2]) for folder in islice(_tasks(root), MAX_TASKS) if _state(folder) == "R"
+    )
 
 
 def _state(folder: str) -> str:

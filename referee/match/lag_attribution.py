@@ -14,7 +14,8 @@ from referee.match.time_control import Allowance
 from referee.record.reasons import EndReason
 
 LOOK_NS = 10_000_000
-"""A bot that is ready to run at its deadline is checked again after this time: if it has run, its time is up."""
+"""A bot with threads that are ready to run at its deadline is checked again after this time: if each of them has run,
+its time is up."""
 
 MOST_LIMITS = 10
 """A decision may last this many times its limit through no fault of the bot; then the time-out is suspect. On a machine
@@ -58,19 +59,26 @@ def time_left_ns(seat: SeatPlay, question: Question) -> int | None:
         return None
     left_ns = question.limit_ns - question.charged_ns
     if left_ns >= 0:
+        question.held = None
         return left_ns
     return LOOK_NS if is_held_up(question) else None
 
 
 def is_held_up(question: Question) -> bool:
-    """Whether the bot may have been waiting for a processor when the question was measured last: a wait is counted only
-    when it is over. Judged by that same reading: with a newer one, a wait that ended between the two would count as
-    progress and be in no sum.
+    """Whether a thread of the bot may have been waiting for a processor when the question was measured last: a wait is
+    counted only when it is over. Judged by that same reading: with a newer one, a wait that ended between the two would
+    count as progress and be in no sum.
+
+    Each thread by itself: those of gRPC run for a moment now and then, while the one that thinks waits. None joins that
+    was not ready at the first look, or a bot with many threads would always have one that waits.
     """
-    if question.effort_before is None or question.effort_now is None or not question.runnable:
+    if question.effort_before is None or question.effort_now is None:
         return False
-    before, question.effort_seen = question.effort_seen, question.effort_now
-    return before is None or question.effort_now.same_progress(before)
+    ran = {task: ran for task, (ran, _) in question.effort_now.tasks.items() if task in question.ready}
+    if question.held is not None:
+        ran = {task: ran_ns for task, ran_ns in ran.items() if question.held.get(task) == ran_ns}
+    question.held = ran
+    return bool(ran)
 
 
 class Waits:

@@ -104,6 +104,9 @@ class Seat(Protocol):
     def process_state(self) -> str:
         """One letter, as in `ps`: R runs or is ready to, S waits, T is stopped; empty if there is no process."""
 
+    def ready_tasks(self) -> frozenset[int]:
+        """The ids of the threads that run or are ready to; empty if that cannot be told."""
+
     def ask_for_stacks(self) -> None:
         """Have the bot print where it is, if it can: `last_output` then has it. Without effect on one that cannot."""
 

@@ -494,9 +494,9 @@ class SeatController:
         question.measure(at_ns, self._clock, seat.bot.cpu_ns(), seat.bot.traffic_ns())
         late = question.wall_ns > question.limit_ns
         if question.effort_before is not None and (late or seat.budget.counts):
-            # The state first: a wait that ends after it has been read is then in the effort.
-            runnable = late and seat.bot.process_state() == "R"
-            question.weigh(seat.bot.effort(), runnable)
+            # The states first: a wait that ends after they have been read is then in the effort.
+            ready = seat.bot.ready_tasks() if late else frozenset[int]()
+            question.weigh(seat.bot.effort(), ready)
 
     def _answered(self, seat: SeatPlay) -> None:
         self._waiting_for.discard(seat.number)

@@ -106,6 +106,8 @@ class FakeSeat:
         self.frozen = False
         self.freezes = 0
         self.state = "S"
+        self.threads: dict[int, int] = {}
+        self.ready_threads: frozenset[int] | None = None
         self.output: Mapping[str, Any] = {"stderr": f"last words of {number}"}
         self.listener: SeatListener | None = None
         self._early: list[pb.BotMessage] = []
@@ -134,14 +136,21 @@ class FakeSeat:
         return self.cpu
 
     def effort(self) -> Effort:
-        """One task, that ran for `cpu` and waited for a processor for `waited`, of it by its own limit `throttled`."""
-        return Effort({1: (self.cpu, self.waited)}, self.throttled, self.processes)
+        """Task 1, that ran for `cpu` and waited for a processor for `waited`, of it by its own limit `throttled`; and
+        `threads`, by id, that ran for so long."""
+        tasks = {1: (self.cpu, self.waited)} | {thread: (ran, 0) for thread, ran in self.threads.items()}
+        return Effort(tasks, self.throttled, self.processes)
 
     def traffic_ns(self) -> int:
         return self.traffic
 
     def process_state(self) -> str:
         return self.state
+
+    def ready_tasks(self) -> frozenset[int]:
+        if self.ready_threads is not None:
+            return self.ready_threads
+        return frozenset({1} if self.state == "R" else ())
 
     def ask_for_stacks(self) -> None:
         self.stacks_asked += 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.match import decision as decision_module
-from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
+from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, ready_below, state_below
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, Limits
 
@@ -103,7 +103,7 @@ async def test_a_bot_that_never_gets_a_processor_is_suspect_only(sit: Sit) -> No
     assert table.match.faults[mover.number].evidence["bot_waited_us"] > 9_000_000
 
 
-@pytest.mark.parametrize("read", ["the state", "the effort"])
+@pytest.mark.parametrize("read", ["the states", "the effort"])
 async def test_a_wait_that_ends_while_the_time_out_is_judged_is_given_back(sit: Sit, read: str) -> None:
     """The bot gets a processor right after this was read, for a moment."""
     table = sit()
@@ -112,7 +112,7 @@ async def test_a_wait_that_ends_while_the_time_out_is_judged_is_given_back(sit: 
     mover.state = "R"
     await table.clock.turn(1.5)
     assert not table.task.done()
-    name = {"the state": "process_state", "the effort": "effort"}[read]
+    name = {"the states": "ready_tasks", "the effort": "effort"}[read]
     look = getattr(mover, name)
 
     def last_look() -> Any:
@@ -248,6 +248,54 @@ async def test_a_wait_for_a_processor_that_still_goes_on_at_the_deadline_is_wait
     mover.waited += 2_400 * MS
     mover.move(0)
     await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_thread_that_waits_is_waited_for_while_another_of_the_bot_runs_for_a_moment(sit: Sit) -> None:
+    """As the threads of gRPC do now and then."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.state = "R"
+    mover.threads = {2: 0}
+    for _ in range(500):
+        mover.threads[2] += MS // 1000
+        await table.clock.turn(0.005)
+    assert not table.task.done()
+    mover.waited += 2_400 * MS
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_bot_that_was_given_a_wait_back_and_waits_at_its_next_deadline_is_waited_for(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.state = "R"
+    await table.clock.turn(1.5)
+    mover.waited, mover.cpu = 1_400 * MS, 1 * MS
+    await table.clock.turn(1.5)
+    assert not table.task.done()
+    await table.clock.turn(0.5)
+    mover.waited += 1_900 * MS
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_bot_whose_threads_wait_in_turns_is_late(sit: Sit) -> None:
+    """None of them waits from the deadline on: at each look another one is ready that has not run since the last."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.threads = dict.fromkeys(range(2, 500), 0)
+    for thread in range(2, 500):
+        mover.ready_threads = frozenset({thread, thread + 1})
+        await table.clock.turn(0.005)
+        mover.threads[thread] += 1
+        if table.task.done():
+            break
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+    assert mover.threads[250] == 0
 
 
 async def test_a_bot_that_runs_at_the_deadline_is_late(sit: Sit) -> None:
@@ -436,14 +484,17 @@ def test_a_bot_with_too_many_tasks_has_nothing_excused(spawn: Callable[..., int]
 def test_nobody_there_has_no_effort() -> None:
     assert measure_effort(2**22 + 1) == NO_EFFORT
     assert state_below(2**22 + 1) == ""
+    assert ready_below(2**22 + 1) == frozenset()
 
 
 def test_a_process_with_one_thread_that_runs_is_running(spawn: Callable[..., int]) -> None:
     spin = "def spin():\n    while True: pass\n"
     root = spawn(f"import threading, time\n{spin}threading.Thread(target=spin).start()\ntime.sleep(60)", 2)
     assert state_below(root) == "R"
+    assert ready_below(root) & measure_effort(root).tasks.keys()
     sleeper = spawn("import time\ntime.sleep(60)", 1)
     end_s = time.monotonic() + 20
     while state_below(sleeper) == "R" and time.monotonic() < end_s:  # it is starting still
         time.sleep(0.02)
     assert state_below(sleeper) == "S"
+    assert ready_below(sleeper) == frozenset()
