@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError
 from referee.addresses import oldest_of_busiest
 from referee.wire.encode import PROTOCOL
 from referee.wire.http2 import Call, Status
+from referee.wire.patience import patient_timeout
 
 MAX_HELLO_BYTES = 64 << 10
 """The first message comes from anybody, and what it says is kept as long as the session."""
@@ -60,7 +61,7 @@ class Strangers:
 async def read_hello(call: Call, limit_s: float) -> pb.Hello:
     """Raises Refusal for anything else, and for nothing within `limit_s`."""
     try:
-        async with asyncio.timeout(limit_s):
+        async with patient_timeout(limit_s):
             raw = await call.read()
     except TimeoutError:
         sentence = f"no Hello within {limit_s:g} s of opening the stream"

@@ -480,6 +480,12 @@ class Connection(asyncio.BufferedProtocol):
         self.pinged_at_s = time.monotonic()
         self.write(_frame(_PING, 0, 0, bytes(8)))
 
+    def excuse(self, late_s: float) -> None:
+        """The referee stood still for so long, and could read nothing."""
+        self.idle_since_s += late_s
+        if self.pinged_at_s > self.heard_at_s:
+            self.pinged_at_s += late_s
+
     def close(self, code: _Code = _Code.NO_ERROR, sentence: str = "") -> None:
         """Close it, with a reason for a person who debugs the other end."""
         if self._closed or self._transport is None:

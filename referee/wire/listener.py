@@ -107,6 +107,7 @@ class Listener:
         self._accepts = float(ACCEPTS_AT_ONCE)
         self._accepts_seen_s = time.monotonic()
         self._timers: dict[socket.socket | None, asyncio.TimerHandle] = {}
+        self._look_due_s = 0.0
 
     def start(self) -> None:
         for listening in self._sockets:
@@ -114,6 +115,7 @@ class Listener:
             listening.listen(BACKLOG)
             self._loop.add_reader(listening, self._accept, listening)
         if self._bounds.idle_s or self._bounds.keepalive_s:
+            self._look_due_s = time.monotonic()
             self._look()
 
     def stop_listening(self) -> None:
@@ -262,7 +264,9 @@ class Listener:
     def _look(self) -> None:
         """At connections that nobody uses, and at those from which nothing comes."""
         bounds, now_s = self._bounds, time.monotonic()
+        late_s = max(0.0, now_s - self._look_due_s)
         for connection in list(self._connections):
+            connection.excuse(late_s)
             pinged = connection.pinged_at_s > connection.heard_at_s
             if connection.idle and bounds.idle_s and now_s - connection.idle_since_s > bounds.idle_s:
                 connection.close()
@@ -272,6 +276,7 @@ class Listener:
                 connection.abort()
             elif not pinged and now_s - connection.heard_at_s > bounds.keepalive_s:
                 connection.ping()
+        self._look_due_s = time.monotonic() + _LOOK_S
         self._timers[None] = self._loop.call_later(_LOOK_S, self._look)
 
 

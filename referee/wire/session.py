@@ -12,6 +12,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
 from referee.wire.http2 import Call, CallEnd, Status, Traffic
+from referee.wire.patience import PatientTimer
 
 BotMessage: TypeAlias = pb.BotMessage
 Hello: TypeAlias = pb.Hello
@@ -66,7 +67,7 @@ class Session:
         self._write_limit_s = write_limit_s
         self._on_message: Callable[[Received], None] | None = None
         self._idle_messages = self._idle_bytes = 0
-        self._stuck: asyncio.TimerHandle | None = None
+        self._stuck: PatientTimer | None = None
         call.on_sent = self._has_sent
 
     @property
@@ -101,7 +102,7 @@ class Session:
         if self._call.unsent > MAX_WAITING_MESSAGES:
             self._does_not_read()
         elif self._stuck is None:
-            self._stuck = self._loop.call_later(self._write_limit_s, self._does_not_read)
+            self._stuck = PatientTimer(self._write_limit_s, self._does_not_read)
 
     async def close(self, status: Status, explanation: str) -> None:
         """End the call with a status and a sentence for the author."""
@@ -143,7 +144,7 @@ class Session:
             self._stuck.cancel()
             self._stuck = None
             if self._call.unsent and not self.ended.done():
-                self._stuck = self._loop.call_later(self._write_limit_s, self._does_not_read)
+                self._stuck = PatientTimer(self._write_limit_s, self._does_not_read)
 
     def _does_not_read(self) -> None:
         sentence = f"a message to the bot was not read within {self._write_limit_s:g} s"
@@ -206,7 +207,7 @@ class LastingSession:
         self._away_from_s: float | None = None
         self._owed: tuple[int, str, int] | None = None
         """Number, match and decision (0: Ready) of the question without an answer."""
-        self._grace: asyncio.TimerHandle | None = None
+        self._grace: PatientTimer | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._follow(stream)
 
@@ -302,7 +303,7 @@ class LastingSession:
         self.failure, self.refused_bytes = stream.failure, stream.refused_bytes
         if self.reconnect_s and end in _BREAKS and not self._leaving:
             self._away_from_s = self._loop.time()
-            self._grace = self._loop.call_later(self.reconnect_s, self._end, end)
+            self._grace = PatientTimer(self.reconnect_s, lambda: self._end(end))
         else:
             self._end(end)
 

@@ -164,8 +164,8 @@ async def test_a_broken_stream_is_waited_for(end: StreamEnd) -> None:
 
 async def test_who_is_back_in_time_is_not_given_up_later(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = asyncio.get_running_loop()
-    real, timers = loop.call_later, []
-    monkeypatch.setattr(loop, "call_later", lambda *what: timers.append(real(*what)) or timers[-1])
+    real, timers = loop.call_at, []
+    monkeypatch.setattr(loop, "call_at", lambda *what: timers.append(real(*what)) or timers[-1])
     stream, back = FakeStream(), FakeStream()
     session = session_of(stream)
     stream.end()
