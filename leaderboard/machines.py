@@ -7,6 +7,7 @@ from pathlib import Path
 
 from referee.record import Record, RecordError, read_record
 from referee.record.format import Footer
+from referee.record.times import late_us
 from referee.run.run import Run
 
 HERE = "(this machine)"
@@ -16,7 +17,7 @@ HERE = "(this machine)"
 @dataclass(slots=True)
 class MachineRow:
     """`matches` count; `void` are other records that came from there, `lost` matches that were lost with the machine.
-    Times are of all decisions of matches that count; `lag_us` of the total was not charged."""
+    Times are of all decisions of matches that count, as charged to the bots; `lag_us` was not charged."""
 
     name: str
     kind: str = ""
@@ -34,8 +35,9 @@ class MachineRow:
 
     @property
     def lag_share(self) -> float | None:
-        """Of the thinking time."""
-        return self.lag_us / self.total_us if self.total_us else None
+        """Of all the time between questions and answers."""
+        wall_us = self.total_us + self.lag_us
+        return self.lag_us / wall_us if wall_us else None
 
 
 def machine_rows(run: Run) -> list[MachineRow]:
@@ -46,10 +48,13 @@ def machine_rows(run: Run) -> list[MachineRow]:
         row = _row_of(rows, record)
         row.matches += 1
         for seat in footer.seat_stats:
+            lag_us = seat.lag_us or 0
+            worst_us = seat.worst_us if seat.worst_charged_us is None else seat.worst_charged_us
             row.decisions += seat.decisions
-            row.total_us += seat.total_us
-            row.worst_us = max(row.worst_us, seat.worst_us)
-            row.lag_us += seat.lag_us or 0
+            row.total_us += seat.total_us - lag_us
+            row.worst_us = max(row.worst_us, worst_us)
+            row.lag_us += lag_us
+        row.worst_us = max(row.worst_us, *(late_us(fault) for fault in (*footer.faults, None)))
     for record, _ in _closed(store.aside_paths().values()):
         _row_of(rows, record).void += 1
     lost = Counter(line.fields["machine"] for line in run.journal.events if line.kind == "lost")

@@ -34,7 +34,7 @@ FORMATS: Final = {".zip": "html", ".jsonl": "jsonl", ".csv": "csv", ".db": "sqli
 _HEADS: Final = (
     "match_id", "place", "block", "game", "created_at", "reason", "detail", "decisions", "wall_us",
 )  # fmt: skip
-_SEAT_HEADS: Final = ("entry_id", "name", "version", "rank", "fault", "total_us")
+_SEAT_HEADS: Final = ("entry_id", "name", "version", "rank", "fault", "total_us", "lag_us")
 
 
 @dataclass(frozen=True, slots=True)

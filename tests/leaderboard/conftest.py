@@ -99,6 +99,7 @@ def write_record() -> Callable[..., Path]:
             writer.abandon()
             return writer.path
         rated = status == "rated"
+        first = SeatStats(1, 1500 + lag_us, 1500 + lag_us, 100, lag_us=lag_us, worst_charged_us=1500)
         return writer.close(
             Footer(
                 status=status,
@@ -108,7 +109,7 @@ def write_record() -> Callable[..., Path]:
                 ranking=ranking if rated else (),
                 returns=tuple(9 - rank for rank in ranking) if rated and reason == "normal" else (),
                 state_hash="cd" if rated else "",
-                seat_stats=(SeatStats(1, 1500, 1500, 100), *[SeatStats()] * (len(ranking) - 1)),
+                seat_stats=(first, *[SeatStats()] * (len(ranking) - 1)),
                 faults=(None, {"reason": reason}, *[None] * (len(ranking) - 2)) if reason != "normal" else (),
                 decisions=1,
                 wall_us=2000,

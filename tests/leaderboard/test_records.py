@@ -1,14 +1,20 @@
 """What counts as a match, and what is only a file."""
 
+import csv
+import io
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from leaderboard.export.whole_run import _write_csv as write_run_csv
 from leaderboard.index import load_index
+from leaderboard.machines import machine_rows
 from leaderboard.records import read_match, read_matches
 from leaderboard.standings import standings
 from leaderboard.statistics import statistics
 from leaderboard.store import Store
+from leaderboard.web.csv_files import standings_csv
 from referee.record import RecordWriter, SeatStats, read_record
 from referee.run.folder import RunFolder
 
@@ -41,6 +47,22 @@ def test_time_that_was_the_machines_is_not_shown_as_the_bots(tmp_path, write_rec
         assert (ann.mean_lag_ms, ann.worst_lag_ms) == (66_000, 66_000)
         [facts] = [facts for facts in statistics(index.rows).entries.values() if facts.entry_id == ann.entry_id]
         assert facts.move_ms[99] == pytest.approx(1.5, rel=0.05)
+
+
+def test_tables_of_machines_and_csv_files_have_charged_times_and_the_lag_beside_them(tmp_path, write_record):
+    folder = tmp_path / "matches"
+    write_record(folder, 0, lag_us=66_000_000)
+    run = RunFolder(folder.parent)
+    [machine] = machine_rows(SimpleNamespace(folder=run, journal=SimpleNamespace(events=())))
+    assert (machine.decisions, machine.worst_us, machine.lag_us) == (1, 1500, 66_000_000)
+    assert machine.mean_move_ms == 1.5
+    assert machine.lag_share == pytest.approx(1, abs=0.001)
+    index = load_index(run)
+    table = list(csv.DictReader(io.StringIO(standings_csv(standings(index.rows)).body.decode())))
+    assert {row["name"]: row["worst_lag_ms"] for row in table} == {"ann": "66000.0", "bob": ""}
+    write_run_csv(index.rows, tmp_path / "cup.csv")
+    [match] = csv.DictReader((tmp_path / "cup.csv").read_text().splitlines())
+    assert (match["total_us_0"], match["lag_us_0"]) == ("1500", "66000000")
 
 
 def test_a_fault_is_told_with_its_seat_and_leaves_no_points(tmp_path, write_record):
