@@ -25,7 +25,7 @@ from referee.schedule.spec import Faults, MatchSpec, SeatSpec
 from referee.texts import one_line
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import BotSetup, Door, Meeting
-from referee.tournament.remote import USUAL_KEEPALIVE_S, Guests, Terms, listen_with
+from referee.tournament.remote import Guests, Terms, listen_with, usual_keepalive_s
 from referee.tournament.runner import cap_s
 from referee.wire.public_address import parse_address, reached_at
 
@@ -62,9 +62,10 @@ def guests_of(config: LadderConfig) -> Guests | None:
     """Where remote bots connect; None if no division admits them. A certificate is made in the data folder if the file
     names none. PlatformError."""
     remote = config.remote
-    if remote is None or not any("remote" in division.admits for division in config.divisions):
+    clocks = [division.limits for division in config.divisions if "remote" in division.admits]
+    if remote is None or not clocks:
         return None
-    listen = replace(remote.listen, keepalive_s=remote.keepalive_s or USUAL_KEEPALIVE_S)
+    listen = replace(remote.listen, keepalive_s=remote.keepalive_s or usual_keepalive_s(clocks))
     return Guests(
         listen_with(listen, remote.public, config.data / "tls"),
         {},

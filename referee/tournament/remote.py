@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # a worker reads no tournament file
     from referee.tournament.config import BotConfig, Tournament
 
 LEAST_TOKEN = 16
-USUAL_KEEPALIVE_S = 20.0
+_LEAST_S = 20.0
 """Where no bot may compute for longer."""
 
 
@@ -74,7 +74,7 @@ def invite_all(tournament: "Tournament", folder: Path, gone: Container[str] = ()
             reconnect_s=config.remote.reconnect_s,
             version=its.version,
         )
-    keepalive_s = config.remote.keepalive_s or _keepalive_s([guest.limits for guest in invited.values()])
+    keepalive_s = config.remote.keepalive_s or usual_keepalive_s([guest.limits for guest in invited.values()])
     return Guests(
         listen_with(replace(config.remote.listen, keepalive_s=keepalive_s), config.remote.public, folder),
         invited,
@@ -83,10 +83,10 @@ def invite_all(tournament: "Tournament", folder: Path, gone: Container[str] = ()
     )
 
 
-def _keepalive_s(clocks: Iterable[Limits]) -> float:
-    """Long enough for a bot that answers no ping while it computes, up to what is waited for at most."""
+def usual_keepalive_s(clocks: Iterable[Limits]) -> float:
+    """Where the file names none: long enough for a bot that answers no ping while it computes, up to what is waited for at most."""
     longest_s = max(max(clock.first_move_s, clock.move_s) + clock.bank_s + clock.total_s for clock in clocks)
-    return min(KEEPALIVE_S, max(USUAL_KEEPALIVE_S, longest_s + USUAL_KEEPALIVE_S / 2))
+    return min(KEEPALIVE_S, max(_LEAST_S, longest_s + _LEAST_S / 2))
 
 
 def listen_with(listen: Listen, public: str, folder: Path) -> Listen:

@@ -19,7 +19,7 @@ from referee.ladder.store import LadderStore
 from referee.match.pool import Seen
 from referee.match.result import Fault, MatchResult
 from referee.record.reasons import EndReason
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import Limits, MatchSpec
 from referee.tournament.bot_sections import RemoteConfig
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import Door, Meeting
@@ -137,6 +137,18 @@ def test_a_certificate_is_made_in_the_data_folder(world: World) -> None:
     assert guests is not None
     assert guests.listen.certificate is not None
     assert guests.listen.certificate.is_relative_to(Path(world.config.data).resolve())
+
+
+@pytest.mark.parametrize(("move_s", "keepalive_s"), [(1, 20), (40, 50), (600, 75)])
+def test_a_silent_connection_is_found_within_the_time_that_the_clocks_of_the_divisions_give(
+    world: World, move_s: float, keepalive_s: float
+) -> None:
+    """As in a tournament: a bot that answers no ping while it computes is not cut off in a long move."""
+    closed, admitting = world.config.divisions
+    divisions = replace(closed, limits=Limits(move_s=6000)), replace(admitting, limits=Limits(move_s=move_s))
+    guests = guests_of(replace(world.config, divisions=divisions))
+    assert guests is not None
+    assert guests.listen.keepalive_s == keepalive_s
 
 
 async def test_a_bot_that_connects_is_tried_in_the_divisions_that_admit_it_and_plays(world: World) -> None:
