@@ -120,6 +120,10 @@ def add(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the bot in this run. Default: the name in its bot.toml.")
     ] = None,
+    club: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Club of the bot: in Swiss and knockout, bots of one club do not meet."),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -228,6 +232,7 @@ def add(
         what = "no bot is named" if bot is None else "a remote bot has no folder here"
         raise UsageError(what, "give the folder of a bot, or --remote with --name and --token-env or --token-file")
     more: dict[str, Any] = {
+        "club": club,
         "options": _pairs("--option", option),
         "clock": _pairs("--clock", clock),
         "limits": _pairs("--limit", limit),

@@ -137,8 +137,9 @@ class Run:
         """What its schedule depends on, besides controls and results. Of a run that has begun."""
         joined = self._joined
         games = {fields["entry_id"]: fields["games"] for fields in joined if "games" in fields}
+        clubs = {fields["entry_id"]: fields["club"] for fields in joined if "club" in fields}
         added = map(seat_spec, joined)
-        return schedule_config(self.journal.begun_with, added, self.journal.blocks, self.journal.length, games)
+        return schedule_config(self.journal.begun_with, added, self.journal.blocks, self.journal.length, games, clubs)
 
     @property
     def _joined(self) -> list[Mapping[str, Any]]:

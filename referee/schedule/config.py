@@ -109,15 +109,20 @@ def schedule_config(
     decided: Iterable[DecidedBlock] = (),
     length: Mapping[str, float] | None = None,
     games: Mapping[str, Sequence[str]] | None = None,
+    clubs: Mapping[str, str] | None = None,
 ) -> ScheduleConfig:
     """From the configuration that a run began with, the bots that were added to it since, the blocks that were decided
-    since, the length that it was extended to, and by entry id the games of added bots that do not play every game."""
+    since, the length that it was extended to, and by entry id the games of added bots that do not play every game, and
+    the clubs of added bots that have one."""
     added = tuple(added)
-    field = make_field(configuration)
+    field = replace(make_field(configuration), late=tuple(seat.name for seat in added))
+    if clubs:
+        of_first = field.clubs or ("",) * field.bots
+        field = replace(field, clubs=(*of_first, *(clubs.get(seat.entry_id, "") for seat in added)))
     if games:
-        of_first = field.games or ((),) * field.bots
+        plays = field.games or ((),) * field.bots
         of_added = tuple(_restricted(games.get(seat.entry_id, ()), field.variants) for seat in added)
-        field = replace(field, games=of_first + of_added)
+        field = replace(field, games=plays + of_added)
     return ScheduleConfig(
         id=digest(configuration),
         name=configuration["name"],
@@ -152,6 +157,7 @@ def make_field(configuration: Mapping[str, Any], names: Sequence[str] | None = N
         for players in game["players"]
     )
     games = tuple(_restricted(bot.get("games", ()), variants) for bot in configuration["bots"])
+    clubs = tuple(bot.get("club", "") for bot in configuration["bots"])
     return Field(
         names=tuple(bot["name"] for bot in configuration["bots"]) if names is None else tuple(names),
         variants=variants,
@@ -159,6 +165,7 @@ def make_field(configuration: Mapping[str, Any], names: Sequence[str] | None = N
         blocks=configuration["blocks"],
         settings=configuration["settings"],
         games=games if any(games) else (),
+        clubs=clubs if any(clubs) else (),
     )
 
 

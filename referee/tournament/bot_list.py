@@ -35,7 +35,7 @@ DEFAULT_KEYS = ("options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS)
 ON_BAD_ENTRY = ("refuse", "skip")
 
 _TABLES = ("options", "clock", "limits")
-_TEXTS = ("path", "copy_of", "name", "sandbox", "token_env", "token_file", "version")
+_TEXTS = ("path", "copy_of", "name", "club", "sandbox", "token_env", "token_file", "version")
 _LISTS = ("env", "read", "devices")
 _WILDCARDS = "*?["
 

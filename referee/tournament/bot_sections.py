@@ -292,7 +292,10 @@ def _texts(file: TomlFile, where: Where, name: str) -> list[str]:
 
 # [[bots]]: who enters, as the file says it; what lies on the disk is looked at later
 
-BOT_KEYS = ("path", "copy_of", "name", "options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS, *REMOTE_BOT_KEYS)
+BOT_KEYS = (
+    "path", "copy_of", "name", "club", "options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS, *REMOTE_BOT_KEYS,
+)  # fmt: skip
+MOST_CLUB = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +324,8 @@ class BotConfig:
     """The list of entries (CSV) that has it, instead of the tournament file; `line` is there then."""
     copy_of: str = ""
     """The name of the bot of which it is a copy. All but name and place is that bot's."""
+    club: str = ""
+    """Bots of one club are not paired by formats that pair in rounds; '' for none."""
 
 
 def read_bot(
@@ -342,7 +347,8 @@ def read_bot(
     if remote is not None and dials is not None:
         wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"))}
         check_clock(file, (*here, "clock"), limits, wide)
-        return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials, place=place)
+        club = read_club(file, here)
+        return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials, place=place, club=club)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
     if "\0" in path:
         file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "remove it")
@@ -361,4 +367,14 @@ def read_bot(
         fresh=read_fresh(file, *here),
         copies=read_copies(file, here),
         place=place,
+        club=read_club(file, here),
     )
+
+
+def read_club(file: TomlFile, here: Where) -> str:
+    """Of a bot; '' for none. Raises ConfigError."""
+    club = file.text_at(*here, "club", example='club = "North School"').strip()
+    if not club.isprintable() or len(club) > MOST_CLUB:
+        what = f"'{dotted(*here, 'club')}' must be at most {MOST_CLUB} printable characters, not {show(club)}"
+        file.fail((*here, "club"), what, 'write, for instance, club = "North School"')
+    return club

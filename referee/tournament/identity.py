@@ -59,6 +59,7 @@ def describe(tournament: Tournament) -> dict[str, Any]:
                 **_sandbox(bot.sandbox, here),
                 **({} if bot.fresh is None else {"fresh": bot.fresh}),
                 **({"copy_of": bot.copy_of} if bot.copy_of else {}),
+                **({"club": bot.club} if bot.club else {}),
             }
             for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],
@@ -97,4 +98,6 @@ def config_of(tournament: Tournament) -> ScheduleConfig:
     games = {
         entry.id: entry.manifest.games for entry in tournament.entries[first:] if ANY_GAME not in entry.manifest.games
     }
-    return schedule_config(describe(tournament), seats_of(tournament)[first:], games=games)
+    joined = zip(tournament.entries[first:], tournament.added, strict=True)
+    clubs = {entry.id: bot.club for entry, bot in joined if bot.club}
+    return schedule_config(describe(tournament), seats_of(tournament)[first:], games=games, clubs=clubs)

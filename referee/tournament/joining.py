@@ -121,6 +121,7 @@ def _settings_of(fields: Mapping[str, Any]) -> BotConfig:
         remote,
         fields.get("fresh"),
         fields.get("copies", 0),
+        club=fields.get("club", ""),
     )
 
 
@@ -140,6 +141,8 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
         fields["fresh"] = given.fresh
     if given.copies:
         fields["copies"] = given.copies
+    if given.club:
+        fields["club"] = given.club
     if given.sandbox != SandboxConfig():
         fields["sandbox"] = asdict(given.sandbox)
     if given.remote is not None:

@@ -36,9 +36,10 @@ class Variant:
 class Field:
     """Who enters and what is played. Bots are numbers from 0 in the order of the file, which is also their seeding.
 
-    `names` are those of the bots that were there from the beginning; `blocks` is the file's `blocks` and means what
-    the format says; `settings` are the format's own, complete. `games` has for each bot, those that join later too, the
-    games that it plays; an empty one stands for all of them.
+    `names` are those of the bots that were there from the beginning, `late` of those that joined since; `blocks` is the
+    file's `blocks` and means what the format says; `settings` are the format's own, complete. For each bot, those that
+    join later too, `games` has the games that it plays, an empty one for all of them, and `clubs` its club, '' for
+    none; both are empty where no bot has any.
     """
 
     names: tuple[str, ...]
@@ -47,10 +48,17 @@ class Field:
     blocks: int
     settings: Mapping[str, Any] = field(default_factory=dict)
     games: tuple[tuple[str, ...], ...] = ()
+    late: tuple[str, ...] = ()
+    clubs: tuple[str, ...] = ()
 
     @property
     def bots(self) -> int:
         return len(self.names)
+
+    def name_of(self, bot: int) -> str:
+        """As sentences have it."""
+        names = (*self.names, *self.late)
+        return f"'{names[bot]}'" if bot < len(names) else f"bot {bot + 1}"
 
     def players(self, bots: Iterable[int], game: str) -> list[int]:
         """Those of the bots that play this game."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from referee.schedule.formats.matching import best_matching
-from referee.schedule.formats.pairing import maximum_matching
+from referee.schedule.formats.pairing import helping_edges, maximum_matching
 
 WHITE, BLACK = "white", "black"
 DOWN, UP = "down", "up"
@@ -154,6 +154,11 @@ def _allowed(one: Player, other: Player, forbidden: frozenset[frozenset[int]]) -
 
 def _can_be_completed(players: Sequence[Player], forbidden: frozenset[frozenset[int]]) -> bool:
     """Whether all can be paired, but for one who may have the bye (C.2) if their number is odd."""
+    return -1 not in maximum_matching(_graph(players, forbidden))
+
+
+def _graph(players: Sequence[Player], forbidden: frozenset[frozenset[int]]) -> list[frozenset[int]]:
+    """Per player, and for the bye behind them, by place whom it may be paired with."""
     size = len(players) + len(players) % 2
     graph: list[set[int]] = [set() for _ in range(size)]
     for one, other in combinations(range(len(players)), 2):
@@ -165,7 +170,18 @@ def _can_be_completed(players: Sequence[Player], forbidden: frozenset[frozenset[
             if not one_player.had_bye:
                 graph[place].add(size - 1)
                 graph[size - 1].add(place)
-    return -1 not in maximum_matching([frozenset(others) for others in graph])
+    return [frozenset(others) for others in graph]
+
+
+def kept_from_pairing(players: Sequence[Player], forbidden: frozenset[frozenset[int]]) -> list[tuple[int, int]]:
+    """The forbidden pairs each of which, if it were allowed, would make one more pair possible that keeps the absolute
+    criteria."""
+    edges = [
+        (first, second)
+        for (first, one), (second, other) in combinations(enumerate(players), 2)
+        if frozenset((one.bot, other.bot)) in forbidden and _allowed(one, other, frozenset())
+    ]
+    return [(players[one].bot, players[other].bot) for one, other in helping_edges(_graph(players, forbidden), edges)]
 
 
 _Order = Callable[[int, int], int]

@@ -36,7 +36,7 @@ from referee.schedule.formats.api import (
 from referee.schedule.formats.matching import best_matching
 from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import block_points, ranks, show
-from referee.schedule.formats.restrictions import FORBIDDEN, forbidden_pairs, names_of
+from referee.schedule.formats.restrictions import FORBIDDEN, club_of, forbidden_pairs, names_of
 
 RESEEDED, FIXED = BRACKETS = ("reseeded", "fixed")
 
@@ -205,7 +205,7 @@ def _draw_round(field: Field, bracket: Bracket, players: int, fallen: Sequence[i
         bracket.fell = {bot: when for bot, when in bracket.fell.items() if bot not in bracket.alive}
         ties, out = draw(bracket.alive, players, bracket.byes, _advance(field, players))
         drawn = Draw(ties, out)
-        if forbidden_pairs(field):
+        if players == 2 and forbidden_pairs(field):
             drawn = _kept_apart(field, drawn, bracket, number)
     if len(bracket.bronze) == 2:
         drawn.bronze = Tie(tuple(sorted(bracket.bronze)), 1)
@@ -304,11 +304,15 @@ def _kept_apart(field: Field, drawn: Draw, bracket: Bracket, number: int) -> Dra
     advance = ties[0].advance
     pairs = [(playing[one], playing[other]) for one, other in sorted(mate.items()) if one < other]
     together = [pair for pair in pairs if frozenset(pair) in forbidden]
-    notices = [
-        f"round {number}: the forbidden pair {names_of(field, pair)} meets, since no draw keeps all such pairs apart"
-        for pair in together
-    ]
+    notices = [f"round {number}: {_called(field, pair)}, since no draw keeps all such pairs apart" for pair in together]
     return Draw([Tie(pair, advance) for pair in pairs], drawn.out, None, notices)
+
+
+def _called(field: Field, pair: Sequence[int]) -> str:
+    club = club_of(field, pair)
+    if club:
+        return f"{names_of(field, pair)} of the club '{club}' meet"
+    return f"the forbidden pair {names_of(field, pair)} meets"
 
 
 def draw(alive: Sequence[int], players: int, byes: Counter[int], advance: int) -> tuple[list[Tie], list[int]]:

@@ -21,6 +21,9 @@ _SWEEPS = 8
 _STEPS = 100_000
 """Meetings looked up in the search for tables of strangers: a tenth of a second, and enough for any field of 13."""
 
+_EXACT = 64
+"""Up to so many bots it is looked up which forbidden pairs alone are in the way: a second."""
+
 
 def make_pairs(
     order: Sequence[int],
@@ -116,28 +119,47 @@ def _fresh_round(order: Sequence[int], players: int, met: Met, byes: Counter[int
     return None
 
 
-def kept_apart_by(order: Sequence[int], out: Sequence[int], players: int, forbidden: Pairs) -> list[tuple[int, int]]:
-    """The forbidden pairs because of which these bots sit out, by place in `order`.
+def kept_apart_by(
+    order: Sequence[int], out: Sequence[int], players: int, forbidden: Pairs, met: Met | None = None
+) -> list[tuple[int, int]]:
+    """The forbidden pairs because of which these bots sit out, or, with `met`, because of which bots meet again, by
+    place in `order`.
 
-    Of two seats: those between the bots of which any could sit out instead, in whatever pairs the others play.
+    Of two seats: each of them that would make one more pair possible if it were allowed.
     """
+    known = met or {}
+    pairs = [pair for pair in combinations(order, 2) if frozenset(pair) in forbidden and not _met(known, *pair)]
     if players == 2:
-        graph = _allowed(order, forbidden)
-        mate = maximum_matching(graph)
-        outer: set[int] = set()
-        for root in [place for place, other in enumerate(mate) if other == -1]:
-            outer.update(_search(graph, list(mate), root, frozenset())[1])
-        concerned = {order[place] for place in outer}
-    else:
-        concerned = set(out)
-    pairs = combinations(order, 2)
-    both = players == 2
-    return [
-        (one, other)
-        for one, other in pairs
-        if frozenset((one, other)) in forbidden
-        and ((both and {one, other} <= concerned) or (not both and concerned & {one, other}))
-    ]
+        place = {bot: number for number, bot in enumerate(order)}
+        helping = helping_edges(
+            _strangers(order, known, forbidden), [(place[one], place[other]) for one, other in pairs]
+        )
+        return [(order[one], order[other]) for one, other in helping]
+    return [pair for pair in pairs if not set(out).isdisjoint(pair)]
+
+
+def helping_edges(graph: "Graph", edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of the edges, which are not in the graph, each of which would make its largest matchings larger: both ends
+    stay free in one of them. Of a graph of more than `_EXACT` nodes: each end stays free in one of them."""
+    free = _may_stay_free(graph)
+    found = [(one, other) for one, other in edges if one in free and other in free]
+    if len(graph) > _EXACT:
+        return found
+    beside = {node: _may_stay_free(_without(graph, node)) for node in {one for one, _ in found}}
+    return [(one, other) for one, other in found if other in beside[one]]
+
+
+def _may_stay_free(graph: "Graph") -> set[int]:
+    """The nodes that stay free in some matching as large as can be."""
+    mate = maximum_matching(graph)
+    found: set[int] = set()
+    for root in [node for node, other in enumerate(mate) if other == -1]:
+        found.update(_search(graph, list(mate), root, frozenset())[1])
+    return found
+
+
+def _without(graph: "Graph", node: int) -> list[frozenset[int]]:
+    return [frozenset() if one == node else others - {node} for one, others in enumerate(graph)]
 
 
 def _fresh_tables(left: Sequence[int], players: int, met: Met, steps: Iterator[int]) -> list[tuple[int, ...]] | None:

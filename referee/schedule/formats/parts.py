@@ -33,7 +33,9 @@ def seeded(field: Field) -> tuple[Field, list[int]]:
     in the order of the file."""
     wanted = [name for name in field.settings.get("seeding") or () if name in field.names]
     names = [*wanted, *(name for name in field.names if name not in wanted)]
-    return replace(field, names=tuple(names)), [field.names.index(name) for name in names]
+    order = [field.names.index(name) for name in names]
+    clubs = [field.clubs[bot] for bot in (*order, *range(field.bots, len(field.clubs)))] if field.clubs else ()
+    return replace(field, names=tuple(names), clubs=tuple(clubs)), order
 
 
 @dataclass(slots=True)

@@ -1,9 +1,9 @@
 """What an organiser may ask of a pairing: bots that never meet, tables that are fixed, bots that sit out a round.
 
-A bot that joins a run later cannot be named: the settings of a run do not change.
+A bot that joins a run later cannot be named: the settings of a run do not change. It can have a club.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
@@ -24,14 +24,25 @@ REQUESTED_BYE = Setting(
 
 
 def forbidden_pairs(field: Field) -> frozenset[frozenset[int]]:
-    """The pairs of bots that never meet."""
+    """The pairs of bots that never meet: those of one list, and those of one club."""
     number = {name: bot for bot, name in enumerate(field.names)}
-    return frozenset(
-        frozenset((number[one], number[other]))
-        for group in field.settings.get("forbidden") or ()
-        for one, other in combinations(group, 2)
-        if one in number and other in number
-    )
+    lists = [[number[name] for name in group if name in number] for group in field.settings.get("forbidden") or ()]
+    return frozenset(frozenset(pair) for group in (*lists, *_clubs(field).values()) for pair in combinations(group, 2))
+
+
+def _clubs(field: Field) -> dict[str, list[int]]:
+    """The bots of each club."""
+    found = defaultdict(list)
+    for bot, club in enumerate(field.clubs):
+        if club:
+            found[club].append(bot)
+    return found
+
+
+def club_of(field: Field, bots: Iterable[int]) -> str:
+    """The club that all these bots are of; '' if there is none."""
+    clubs = {field.clubs[bot] if bot < len(field.clubs) else "" for bot in bots}
+    return clubs.pop() if len(clubs) == 1 else ""
 
 
 def fixed_tables(field: Field, round_: int) -> list[tuple[int, ...]]:
@@ -50,16 +61,33 @@ def _numbers(field: Field, names: Iterable[str]) -> tuple[int, ...]:
 
 
 def names_of(field: Field, bots: Sequence[int]) -> str:
-    """Bots as a sentence has them; one that joined later by its number."""
-    named = [f"'{field.names[bot]}'" if bot < field.bots else f"bot {bot + 1}" for bot in bots]
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    """Bots as a sentence has them."""
+    return _listed([field.name_of(bot) for bot in bots])
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def pairs_of(field: Field, pairs: Sequence[tuple[int, int]]) -> str:
-    """Forbidden pairs as the beginning of "... leave no table", not more of them than a reader takes in."""
-    shown = ", ".join(f"'{field.names[one]}' - '{field.names[other]}'" for one, other in pairs[:10])
-    more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
-    return f"the forbidden pair {shown} leaves" if len(pairs) == 1 else f"the forbidden pairs {shown}{more} leave"
+    """Forbidden pairs as the beginning of "... leave no table", not more of them than a reader takes in. The bots of a
+    club are named together."""
+    clubs: dict[str, list[int]] = {}
+    alone = []
+    for pair in pairs:
+        if club := club_of(field, pair):
+            clubs[club] = sorted({*clubs.get(club, ()), *pair})
+        else:
+            alone.append(" - ".join(map(field.name_of, pair)))
+    parts = [f"the club '{club}' ({_most(list(map(field.name_of, bots)))})" for club, bots in clubs.items()]
+    if alone:
+        parts.append(f"the forbidden pair{'s' * (len(alone) > 1)} {_most(alone)}")
+    return f"{_listed(parts)} {'leaves' if len(parts) == 1 and len(alone) < 2 else 'leave'}"
+
+
+def _most(words: Sequence[str]) -> str:
+    more = f" and {len(words) - 10} more" if len(words) > 10 else ""
+    return ", ".join(words[:10]) + more
 
 
 def restrictions_problem(field: Field, players_of: Sequence[int]) -> str:
@@ -82,6 +110,7 @@ def restrictions_problem(field: Field, players_of: Sequence[int]) -> str:
                 return f"round {round_}: the table of {names_of(field, group)} needs {players} bots, not {len(group)}"
             for one, other in combinations(group, 2):
                 if frozenset((one, other)) in forbidden:
-                    both = names_of(field, (one, other))
-                    return f"round {round_}: {both} are fixed at one table, and they are a forbidden pair"
+                    both, club = names_of(field, (one, other)), club_of(field, (one, other))
+                    why = f"of the club '{club}'" if club else "a forbidden pair"
+                    return f"round {round_}: {both} are fixed at one table, and they are {why}"
     return ""

@@ -68,7 +68,9 @@ class Stage:
 
     def field(self, whole: Field, bots: Sequence[int]) -> Field:
         """The field of one group."""
-        return replace(whole, names=tuple(whole.names[bot] for bot in bots), blocks=self.blocks, settings=self.settings)
+        names = tuple(whole.names[bot] for bot in bots)
+        clubs = tuple(whole.clubs[bot] for bot in bots) if whole.clubs else ()
+        return replace(whole, names=names, clubs=clubs, blocks=self.blocks, settings=self.settings)
 
     def dealt(self, bots: Sequence[int], players: int) -> list[list[int]]:
         """The groups, there and back in the order of the bots; fewer where they would have less than `players`."""
@@ -282,8 +284,10 @@ def problem(field: Field) -> str:
         if number == len(stages) - 1 and stage.advance:
             return f"{what} is the last one, and has 'advance' = {stage.advance}"
         for group in groups:
-            known = {**stage.settings, "forbidden": None} if number else stage.settings
-            if wrong := stage.style.check(replace(stage.field(field, group), settings=known)):
+            known = stage.field(field, group)
+            if number:  # who plays in it is not known yet
+                known = replace(known, settings={**known.settings, "forbidden": None}, clubs=())
+            if wrong := stage.style.check(known):
                 return f"{what}: {wrong}"
     return ""
 

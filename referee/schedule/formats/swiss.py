@@ -28,7 +28,16 @@ from referee.schedule.formats.api import (
     answered,
     seats_problem,
 )
-from referee.schedule.formats.dutch import BLACK, WHITE, History, Part, pair_round, with_colours
+from referee.schedule.formats.dutch import (
+    BLACK,
+    WHITE,
+    History,
+    Part,
+    Player,
+    kept_from_pairing,
+    pair_round,
+    with_colours,
+)
 from referee.schedule.formats.pairing import kept_apart_by, make_pairs, make_tables
 from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import ranks, show
@@ -214,7 +223,6 @@ def draw(
     """A round of the bots in `order`, the best first: who asked for a bye, then fixed tables, then the pairing.
     `virtual` are points that count only for the pairing."""
     virtual = virtual or dict.fromkeys(order, Fraction())
-    forbidden = forbidden_pairs(field)
     here = set(order)
     asked = frozenset(requested_byes(field, round_) & here)
     fixed, notices = [], []
@@ -228,28 +236,50 @@ def draw(
     taken = asked.union(*fixed)
     left = [bot for bot in order if bot not in taken]
     points = {bot: table.scores.of(bot) + virtual[bot] for bot in order}
-    tables: Sequence[tuple[int, ...]] | None = None
+    tables, out, said = _pair(field, round_, players, left, table, points, virtual, last_round=last_round)
+    place = {bot: number for number, bot in enumerate(order)}
+    tables = sorted([*tables, *fixed], key=lambda group: min(place[bot] for bot in group)) if fixed else tables
+    return Draw(tables, [*out, *sorted(asked)], asked, [*notices, *said])
+
+
+def _pair(
+    field: Field,
+    round_: int,
+    players: int,
+    left: Sequence[int],
+    table: Table,
+    points: Mapping[int, Fraction],
+    virtual: Mapping[int, Fraction],
+    *,
+    last_round: bool,
+) -> tuple[Sequence[tuple[int, ...]], Sequence[int], list[str]]:
+    """The tables of the bots that are `left`, the best first, who sits out, and what the forbidden pairs rule out."""
+    forbidden = forbidden_pairs(field)
+    notices = []
+    seen: list[Player] = []
     if _is_fide(field) and left:
-        rounds_played = len(table.history.rounds)
         seen = [table.history.player(bot, table.scores.of(bot), virtual[bot], last_round=last_round) for bot in left]
-        made = pair_round(seen, forbidden, rounds_played=rounds_played)
+        made = pair_round(seen, forbidden, rounds_played=len(table.history.rounds))
         if made is not None:
-            tables, out = made
-        else:
-            notices.append(f"round {round_}: no pairing keeps the FIDE rules, so the usual pairing is used")
-    if tables is None:
-        make = make_pairs if players == 2 else make_tables
-        tables, out = make(left, players, points, table.met, table.byes, forbidden)
-        if _is_fide(field):
-            by_bot = {one.bot: one for one in seen} if left else {}
-            tables = [with_colours(by_bot[one], by_bot[other]) for one, other in tables]
+            return *made, []
+        apart = kept_from_pairing(seen, forbidden)
+        why = f", since {pairs_of(field, apart)} too few other pairs" if apart else ""
+        notices.append(f"round {round_}: no pairing keeps the FIDE rules{why}; so the usual pairing is used")
+    make = make_pairs if players == 2 else make_tables
+    tables, out = make(left, players, points, table.met, table.byes, forbidden)
     if len(out) > len(left) % players:
         pairs = kept_apart_by(left, out, players, forbidden)
         why = pairs_of(field, pairs) if pairs else "the forbidden pairs leave"
         notices.append(f"round {round_}: {names_of(field, out)} sit out, since {why} no table for them")
-    place = {bot: number for number, bot in enumerate(order)}
-    tables = sorted([*tables, *fixed], key=lambda group: min(place[bot] for bot in group)) if fixed else tables
-    return Draw(tables, [*out, *sorted(asked)], asked, notices)
+    if forbidden and players == 2 and (again := [pair for pair in tables if table.met[frozenset(pair)]]):
+        apart = kept_apart_by([bot for pair in tables for bot in pair], (), players, forbidden, table.met)
+        if apart:
+            twice = ", ".join(f"{field.name_of(one)} - {field.name_of(other)}" for one, other in again)
+            notices.append(f"round {round_}: {twice} meet again, since {pairs_of(field, apart)} too few other pairs")
+    if seen:
+        by_bot = {one.bot: one for one in seen}
+        tables = [with_colours(by_bot[one], by_bot[other]) for one, other in tables]
+    return tables, out, notices
 
 
 def virtual_points(field: Field, rounds: int, round_: int, bot: int) -> Fraction:

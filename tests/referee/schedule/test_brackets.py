@@ -1,6 +1,7 @@
 """Knockouts: fixed brackets, the match for the third rank, double elimination, forbidden pairs."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -162,6 +163,26 @@ def test_forbidden_pairs_meet_only_where_no_other_draw_keeps_them_apart(bots, ch
         assert any(text.startswith(f"round {number}: the forbidden pair {names} meets") for text in notices)
     if bots > 2 * size:
         assert all(number > 1 for number, _ in met)
+
+
+@pytest.mark.parametrize(("given", "first"), [({}, [(0, 2), (1, 3)]), ({"bracket": "fixed"}, [(0, 3), (1, 2)])])
+def test_bots_of_one_club_meet_as_late_as_can_be_and_a_fixed_bracket_stays(given, first):
+    field = replace(field_of(knockout.FORMAT, 4, extra=0, **given), clubs=("north", "south", "south", "north"))
+    assert knockout.FORMAT.check(field) == ""
+    blocks, _, notices = played_out(knockout.FORMAT, field, by_strength)
+    assert rounds_of(blocks)[0] == first
+    assert notices == []
+    pair = replace(field_of(knockout.FORMAT, 2, extra=0), clubs=("north", "north"))
+    *_, notices = played_out(knockout.FORMAT, pair, by_strength)
+    assert notices == ["round 1: 'bot0' and 'bot1' of the club 'north' meet, since no draw keeps all such pairs apart"]
+
+
+def test_tables_of_more_than_two_seats_take_no_notice_of_clubs():
+    field = field_of(knockout.FORMAT, 8, 4)
+    usual, clubs = (
+        played_out(knockout.FORMAT, one, by_strength)[0] for one in (field, replace(field, clubs=("a",) * 8))
+    )
+    assert rounds_of(usual) == rounds_of(clubs)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.schedule.formats import swiss
-from referee.schedule.formats.pairing import make_pairs, maximum_matching
+from referee.schedule.formats import stages, swiss
+from referee.schedule.formats.pairing import kept_apart_by, make_pairs, maximum_matching
 from tests.referee.schedule.played import by_chance, by_strength, field_of, played_out, rounds_of
 
 SIZES = st.integers(2, 40)
@@ -46,7 +47,7 @@ def test_forbidden_pairs_never_meet_whoever_leaves_and_joins(bots, size, players
         assert len(seated) == len(set(seated))
         for group in tables:
             assert not any(frozenset(pair) in forbidden for pair in combinations(group, 2))
-    assert all("forbidden pair" in text and "sit out" in text for text in notices)
+    assert all("forbidden pair" in text and ("sit out" in text or "meet again" in text) for text in notices)
 
 
 @given(SIZES, st.data())
@@ -115,6 +116,103 @@ def test_a_round_that_becomes_impossible_says_which_forbidden_pairs_and_goes_on(
         "round 2: 'bot0' and 'bot1' sit out, since the forbidden pair 'bot0' - 'bot1' leaves no table for them"
     )
     assert {row.bot: row.columns["byes"] for row in table} == {0: "2", 1: "2", 2: "0", 3: "0"}
+
+
+def test_a_rematch_that_forbidden_pairs_make_necessary_says_which():
+    field = field_of(swiss.FORMAT, 4, forbidden=[["bot0", "bot1"], ["bot2", "bot3"]], rounds=3)
+    assert swiss.FORMAT.check(field) == ""
+    _, _, notices = played_out(swiss.FORMAT, field, by_strength)
+    assert notices == [
+        "round 3: 'bot0' - 'bot2', 'bot1' - 'bot3' meet again, since the forbidden pairs 'bot0' - 'bot1', "
+        "'bot2' - 'bot3' leave too few other pairs"
+    ]
+    gone = field_of(swiss.FORMAT, 5, forbidden=[["bot0", "bot4"]], rounds=4)
+    blocks, _, notices = played_out(swiss.FORMAT, gone, by_strength, leaving={4: 0})
+    assert not any("meet again" in text for text in notices), "the rematches of round 4 have nothing to do with it"
+    assert len(rounds_of(blocks)) == 4
+
+
+def test_a_round_that_forbidden_pairs_keep_from_the_fide_rules_says_which():
+    field = field_of(swiss.FORMAT, 4, forbidden=[["bot0", "bot1"], ["bot2", "bot3"]], rounds=3, pairing="fide")
+    _, _, notices = played_out(swiss.FORMAT, field, by_strength)
+    assert notices[0] == (
+        "round 3: no pairing keeps the FIDE rules, since the forbidden pairs 'bot0' - 'bot1', 'bot2' - 'bot3' leave "
+        "too few other pairs; so the usual pairing is used"
+    )
+
+
+@given(st.integers(2, 12), st.data())
+@settings(max_examples=60, deadline=None)
+def test_each_forbidden_pair_that_is_named_would_let_more_bots_play(bots, data):
+    everyone = [frozenset(pair) for pair in combinations(range(bots), 2)]
+    forbidden = frozenset(data.draw(st.sets(st.sampled_from(everyone))))
+
+    def paired(apart):
+        return bots - len(make_pairs(range(bots), 2, {}, {}, Counter(), apart)[1])
+
+    named = {frozenset(pair) for pair in kept_apart_by(range(bots), (), 2, forbidden)}
+    for pair in forbidden:
+        assert (paired(forbidden - {pair}) > paired(forbidden)) == (pair in named)
+
+
+# Clubs
+
+
+def in_clubs(clubs, bots, late=0, **given):
+    """A field of a Swiss whose bots, and those that join it late, have these clubs in turn."""
+    field = field_of(swiss.FORMAT, bots, **given)
+    all_clubs = tuple(clubs[bot % len(clubs)] for bot in range(bots + late))
+    return replace(field, clubs=all_clubs, late=tuple(f"late{bot}" for bot in range(late)))
+
+
+@given(st.integers(4, 40), st.integers(2, 6), st.integers(0, 3), st.randoms(use_true_random=False), st.data())
+@settings(max_examples=40, deadline=None)
+def test_bots_of_one_club_never_meet_and_neither_do_those_that_join_late(bots, clubs, late, chance, data):
+    leaving = data.draw(st.dictionaries(st.integers(0, bots - 1), st.integers(0, 3 * bots), max_size=bots // 3))
+    names = ["", *(f"club {number}" for number in range(1, clubs))]
+    pairing = data.draw(st.sampled_from(["usual", "fide"]))
+    field = in_clubs(names, bots, late, rounds=4, pairing=pairing)
+    joining = sorted(data.draw(st.lists(st.integers(0, bots), min_size=late, max_size=late)))
+    blocks, table, _ = played_out(swiss.FORMAT, field, by_chance(chance), leaving, joining)
+    assert {row.bot for row in table} <= set(range(bots + late))
+    for block in blocks:
+        one, other = (field.clubs[bot] for bot in block.block.group)
+        assert one != other or not one
+
+
+def test_a_round_that_clubs_make_impossible_names_the_club():
+    field = replace(field_of(swiss.FORMAT, 6), clubs=("north",) * 4 + ("", ""))
+    assert swiss.FORMAT.check(field) == (
+        "round 1: 'bot2' and 'bot3' sit out, since the club 'north' ('bot0', 'bot1', 'bot2', 'bot3') leaves no table "
+        "for them"
+    )
+    fixed = [{"round": 1, "bots": ["bot0", "bot1"]}]
+    field = replace(field_of(swiss.FORMAT, 4, fixed=fixed), clubs=("north", "north", "", ""))
+    assert swiss.FORMAT.check(field) == (
+        "round 1: 'bot0' and 'bot1' are fixed at one table, and they are of the club 'north'"
+    )
+
+
+def test_clubs_follow_the_bots_through_seeding_and_stages():
+    seeded = replace(
+        field_of(swiss.FORMAT, 4, rounds=1, seeding=["bot3", "bot2", "bot1", "bot0"]), clubs=("a", "b", "a", "b")
+    )
+    blocks, _, _ = played_out(swiss.FORMAT, seeded, by_strength)
+    assert all(sum(block.block.group) % 2 for block in blocks), "0 and 2 are of one club, and 1 and 3"
+    usual = {"name": "s", "format": "swiss", "blocks": 1, "groups": 2, "advance": None}
+    wanted = {one.name: one.default for one in stages.settings_of(swiss.FORMAT) if not one.later} | {"rounds": 2}
+    field = field_of(stages.FORMAT, 8, stages=[{**usual, "settings": wanted}])
+    blocks, _, _ = played_out(stages.FORMAT, replace(field, clubs=("a", "", "", "", "", "", "", "a")), by_strength)
+    assert len(blocks) == 8
+    assert all(block.block.group != (0, 7) for block in blocks), "both are in group A"
+
+
+def test_late_bots_are_named_in_a_notice():
+    field = replace(field_of(swiss.FORMAT, 2, rounds=2), clubs=("north", "", "north"), late=("ann again",))
+    *_, notices = played_out(swiss.FORMAT, field, by_strength, leaving={1: 1}, joining=[1])
+    assert notices == [
+        "round 2: 'bot0' and 'ann again' sit out, since the club 'north' ('bot0', 'ann again') leaves no table for them"
+    ]
 
 
 @given(st.integers(4, 40), st.randoms(use_true_random=False), st.integers(1, 4))
