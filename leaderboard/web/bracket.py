@@ -1,5 +1,6 @@
-"""Rounds of a Swiss or knockout as tables of bots, drawn from who met whom and what came of it."""
+"""Rounds of a Swiss or knockout as tables of bots, drawn from who meets whom and what came of it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -7,6 +8,7 @@ from itertools import groupby, pairwise
 
 from leaderboard.records import MatchRow
 from leaderboard.results import outcome_for
+from leaderboard.schedule_view import Pairing
 from referee.texts import clean
 
 _POINTS = {"won": 1.0, "drawn": 0.5}
@@ -14,8 +16,8 @@ _POINTS = {"won": 1.0, "drawn": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A bot at a table. `points` are matches won, drawn ones as a half, None for a bye. `ahead`: it won the table, or
-    in a knockout plays in a later round too."""
+    """A bot at a table. `points` are matches won, drawn ones as a half, None before the first result and for a bye.
+    `ahead`: it won the table, or in a knockout plays in a later round too."""
 
     entry_id: str
     name: str
@@ -25,18 +27,19 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """One table of a round: its members by points, and its matches in the order of the schedule, none for a bye.
-    `size` is how many ties of the first round lead to it, by way of others."""
+    """One table of a round: its members by points, and its matches in the order of the schedule. A bye has one member.
+    `size` is how many ties of the first round lead to it, by way of others; `title` says what is special about it."""
 
     members: Sequence[Member]
     matches: Sequence[MatchRow] = ()
     size: int = 1
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """The ties of a round. Of a knockout each group leads to one tie of the next round, in the order of those; of other
-    formats each tie stands alone, in the order in which they began."""
+    formats each tie stands alone, in the order of the tables."""
 
     number: int
     groups: Sequence[Sequence[Tie]]
@@ -44,58 +47,118 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The rounds of a run, or of one group of a stage, whose name is then the `title`."""
+    """The rounds of a run, or of one group of a `stage`. A double elimination has a bracket for each of its `pool`s:
+    winners, losers, and the final."""
 
-    title: str
     knockout: bool
     rounds: Sequence[Round]
+    stage: str = ""
+    pool: str = ""
+
+    @property
+    def title(self) -> str:
+        return ", ".join(word for word in (self.stage, self.pool) if word)
 
 
-def rounds_of(
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What rounds are drawn from: the matches that count by id, the names of all entries, and the entries that lead the
+    final table of the format, who stay to the end."""
+
+    played: Mapping[str, MatchRow]
+    names: Mapping[str, str]
+    first: frozenset[str]
+
+    def tie(self, pairing: Pairing, ahead: frozenset[str], title: str = "") -> Tie:
+        matches = tuple(self.played[match] for match in pairing.matches if match in self.played)
+        points = self.points(pairing)
+        members = [
+            Member(entry, self.names[entry], points[entry] if matches else None, entry in ahead)
+            for entry in pairing.entries
+        ]
+        if matches:
+            members.sort(key=lambda one: (-(one.points or 0.0), not one.ahead, one.name))
+        return Tie(members, matches, title=title)
+
+    def points(self, pairing: Pairing) -> dict[str, float]:
+        """Of the members of a table."""
+        matches = [self.played[match] for match in pairing.matches if match in self.played]
+        return {entry: sum(_POINTS.get(outcome_for(row, entry), 0.0) for row in matches) for entry in pairing.entries}
+
+
+def brackets_of(
+    pairings: Sequence[Pairing],
     rows: Sequence[MatchRow],
-    rounds: Mapping[str, int],
+    names: Mapping[str, str],
     first: frozenset[str],
     *,
+    stage: str = "",
     knockout: bool = True,
     bronze: bool = False,
-) -> list[Round]:
-    """The rounds with a result. `first` are the entries that lead the format's table, who stay to the end. `bronze`:
-    the losers of the semi-finals play for the third rank beside the final; that is not playing on."""
+    double: bool = False,
+) -> list[Bracket]:
+    """The rounds so far, of which the last may be still to be played; none without any. `rows` are the matches that
+    count and may be shown, `first` the entries that lead the final table of the format. `bronze`: the losers of the
+    semi-finals play for the third rank beside the final; that is not playing on."""
+    known = _Known({row.match_id: row for row in rows}, names, first)
+    ordered = sorted(pairings, key=lambda one: (one.round, not one.table, one.table))
+    rounds = {number: list(found) for number, found in groupby(ordered, key=lambda one: one.round)}
     if not rounds:
         return []
-    tables: dict[int, dict[frozenset[str], list[MatchRow]]] = {}
-    for row in rows:
-        number = rounds.get(row.match_id)
-        if number is not None:
-            members = frozenset(seat.entry_id for seat in row.seats)
-            tables.setdefault(number, {}).setdefault(members, []).append(row)
-    names = {seat.entry_id: seat.name for row in rows for seat in row.seats}
-    last = {entry: number for number in sorted(tables) for members in tables[number] for entry in members}
-    final = max(tables, default=0)
-    if bronze and len(tables.get(final, ())) == len(tables.get(final - 1, ())) == 2:
-        last |= dict.fromkeys(list(tables[final])[1], final - 1)
-    ties: dict[int, list[Tie]] = {}
-    for number in sorted(tables):
-        shown = ties[number] = []
-        for members, matches in tables[number].items():
-            points = {entry: sum(_POINTS.get(outcome_for(row, entry), 0.0) for row in matches) for entry in members}
-            ahead = {
-                entry: last[entry] > number or entry in first if knockout else _leads(entry, points)
-                for entry in members
-            }
-            table = [Member(entry, names[entry], points[entry], ahead[entry]) for entry in members]
-            shown.append(
-                Tie(sorted(table, key=lambda one: (-(one.points or 0.0), not one.ahead, one.name)), tuple(matches))
-            )
-        playing = {entry for members in tables[number] for entry in members}
-        byes = sorted((entry for entry in last if entry not in playing and last[entry] > number), key=names.__getitem__)
-        shown += [Tie([Member(entry, names[entry], None, knockout)]) for entry in byes]
-    return list(_in_bracket(ties)) if knockout else [Round(number, [[tie] for tie in ties[number]]) for number in ties]
+    if knockout and double:
+        return [Bracket(True, made, stage, pool) for pool, made in _pools(known, rounds).items() if made]
+    if knockout:
+        return [Bracket(True, list(_in_bracket(_single(known, rounds, bronze=bronze))), stage)]
+    made = [
+        Round(number, [[known.tie(one, _winners(known.points(one)))] for one in found])
+        for number, found in rounds.items()
+    ]
+    return [Bracket(False, made, stage)]
 
 
-def _leads(entry: str, points: Mapping[str, float]) -> bool:
-    """Whether it has the most points of its table, alone."""
-    return all(points[entry] > other for one, other in points.items() if one != entry)
+def _winners(points: Mapping[str, float]) -> frozenset[str]:
+    """Who has the most points of its table, alone."""
+    best = [entry for entry, here in points.items() if here == max(points.values())]
+    return frozenset(best if len(best) == 1 and len(points) > 1 else ())
+
+
+def _single(known: _Known, rounds: Mapping[int, Sequence[Pairing]], *, bronze: bool) -> dict[int, list[Tie]]:
+    """The ties of a single elimination, by round."""
+    last = {entry: number for number, found in rounds.items() for one in found for entry in one.entries}
+    final = max(rounds)
+    third = None
+    if bronze and len(rounds[final]) == len(rounds.get(final - 1, ())) == 2:
+        third = rounds[final][1]
+        last |= dict.fromkeys(third.entries, final - 1)
+    ahead = {
+        number: frozenset(entry for entry, until in last.items() if until > number or entry in known.first)
+        for number in rounds
+    }
+    return {
+        number: [known.tie(one, ahead[number], "for the third rank" if one is third else "") for one in found]
+        for number, found in rounds.items()
+    }
+
+
+def _pools(known: _Known, rounds: Mapping[int, Sequence[Pairing]]) -> dict[str, list[Round]]:
+    """The pools of a double elimination: bots that have not lost, bots that have lost once, and the last of both."""
+    ties: dict[str, dict[int, list[Tie]]] = {"winners": {}, "losers": {}, "final": {}}
+    lost: Counter[str] = Counter()
+    last = {entry: number for number, found in rounds.items() for one in found for entry in one.entries}
+    decided_until = max(rounds) + bool(known.first)
+    for number, found in rounds.items():
+        losers: list[str] = []
+        for one in found:
+            losses = {lost[entry] for entry in one.entries}
+            pool = "final" if len(losses) > 1 or ties["final"] else "losers" if losses == {1} else "winners"
+            order = sorted(one.entries, key=lambda entry: (-known.points(one)[entry], one.entries.index(entry)))
+            if not any(match in known.played for match in one.matches):  # a bot has left: the other plays on
+                order.sort(key=lambda entry: -last[entry])
+            ahead = frozenset(order[:1] if number < decided_until or not one.table else ())
+            ties[pool].setdefault(number, []).append(known.tie(one, ahead))
+            losers += order[1:]
+        lost.update(losers)
+    return {pool: list(_in_bracket(made)) for pool, made in ties.items()}
 
 
 def _in_bracket(ties: Mapping[int, Sequence[Tie]]) -> Iterator[Round]:
@@ -125,24 +188,38 @@ def _in_bracket(ties: Mapping[int, Sequence[Tie]]) -> Iterator[Round]:
 _WIDTH, _GAP, _LINE, _PAD = 190, 40, 22, 12
 
 
-def bracket_svg(rounds: Sequence[Round]) -> str:
-    """The rounds of a knockout as a drawing: a box for each table, and a line to the table that its winner plays at. In
-    bold who plays on. It has its colours itself, so that it can stand anywhere."""
-    placed: list[list[tuple[float, Tie]]] = []
-    for round_ in rounds:
-        placed.append(_placed(round_, placed[-1] if placed else None))
-    tall = max((y + len(tie.members) * _LINE / 2 for column in placed for y, tie in column), default=0) + 2 * _PAD
-    wide = len(rounds) * (_WIDTH + _GAP) - _GAP + 2 * _PAD
-    parts = [
+def bracket_svg(brackets: Sequence[Bracket]) -> str:
+    """The rounds of a knockout as a drawing, its pools below each other: a box for each table, and a line to the table
+    that its winner plays at. In bold who plays on. It has its colours itself, so that it can stand anywhere."""
+    parts: list[str] = []
+    tall, wide = 0.0, 0
+    for bracket in brackets:
+        if bracket.pool:
+            parts.append(f'<text class="b" x="{_PAD}" y="{tall + _PAD + 10:g}">{bracket.pool.capitalize()}</text>')
+            tall += _LINE
+        drawn, height = _drawn(bracket.rounds, tall)
+        parts += drawn
+        tall += height
+        wide = max(wide, len(bracket.rounds) * (_WIDTH + _GAP) - _GAP + 2 * _PAD)
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall:g}" width="{wide}" height="{tall:g}"'
         ' role="img">'
         "<title>Bracket</title><style>text { font: 13px system-ui, sans-serif; fill: #111 } .b { font-weight: 700 } "
         ".h { fill: #555 } rect { fill: #fff; stroke: #777 } path { fill: none; stroke: #777 }</style>"
-        f'<rect width="{wide}" height="{tall:g}" style="stroke: none"/>'
-    ]
+        f'<rect width="{wide}" height="{tall:g}" style="stroke: none"/>{"".join(parts)}</svg>'
+    )
+
+
+def _drawn(rounds: Sequence[Round], top: float) -> tuple[list[str], float]:
+    """The rounds below `top`, and how high they are."""
+    parts: list[str] = []
+    placed: list[list[tuple[float, Tie]]] = []
+    for round_ in rounds:
+        placed.append(_placed(round_, top, placed[-1] if placed else None))
+    tall = max((y + len(tie.members) * _LINE / 2 for column in placed for y, tie in column), default=top) + 2 * _PAD
     for number, round_ in enumerate(rounds):
         x = _PAD + number * (_WIDTH + _GAP)
-        parts.append(f'<text class="h" x="{x}" y="{_PAD + 10}">Round {round_.number}</text>')
+        parts.append(f'<text class="h" x="{x}" y="{top + _PAD + 10:g}">Round {round_.number}</text>')
         for y, tie in placed[number]:
             parts += _box(x, y, tie)
     for number, (before, after) in enumerate(pairwise(placed)):
@@ -152,14 +229,15 @@ def bracket_svg(rounds: Sequence[Round]) -> str:
             for other_y, other in after:
                 if going & {one.entry_id for one in other.members}:
                     parts.append(f'<path d="M{x} {y:g} h{_GAP / 2:g} V{other_y:g} h{_GAP / 2:g}"/>')
-    return "".join(parts) + "</svg>"
+    return parts, tall - top
 
 
-def _placed(round_: Round, before: Sequence[tuple[float, Tie]] | None) -> list[tuple[float, Tie]]:
+def _placed(round_: Round, above: float, before: Sequence[tuple[float, Tie]] | None) -> list[tuple[float, Tie]]:
     """The tables of a round, each with the height of its middle: between the tables that lead to it, and below the one
     above it."""
-    top, found = float(_PAD + _LINE), []
+    top, found = above + _PAD + _LINE, []
     for tie in (tie for group in round_.groups for tie in group):
+        top += _LINE * bool(tie.title)
         height = len(tie.members) * _LINE + 16.0  # with the space around it
         here = {one.entry_id for one in tie.members}
         sources = [y for y, other in before or () if any(one.ahead and one.entry_id in here for one in other.members)]
@@ -172,10 +250,12 @@ def _placed(round_: Round, before: Sequence[tuple[float, Tie]] | None) -> list[t
 def _box(x: float, y: float, tie: Tie) -> Iterator[str]:
     height = len(tie.members) * _LINE
     top = y - height / 2
+    if tie.title:
+        yield f'<text class="h" x="{x}" y="{top - 6:g}">{escape(tie.title.capitalize())}</text>'
     yield f'<rect x="{x}" y="{top:g}" width="{_WIDTH}" height="{height}" rx="3"/>'
     for place, one in enumerate(tie.members):
         name = one.name if len(one.name) <= 22 else one.name[:21] + "…"
-        shown = "bye" if one.points is None else f"{one.points:g}"
+        shown = "bye" if len(tie.members) == 1 else "" if one.points is None else f"{one.points:g}"
         style = ' class="b"' if one.ahead else ""
         line = top + place * _LINE + 15
         yield f'<text{style} x="{x + 6}" y="{line:g}">{escape(clean(name))}</text>'

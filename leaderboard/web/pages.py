@@ -26,7 +26,7 @@ from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import end_words, game_title, option_words, pool_title, with_names
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
-from leaderboard.web.bracket import Bracket, bracket_svg, rounds_of
+from leaderboard.web.bracket import Bracket, bracket_svg, brackets_of
 from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
 from leaderboard.web.facts import settings_of
 from leaderboard.web.markdown import coded
@@ -171,10 +171,11 @@ def pairings_file(request: Request) -> Response:
 def bracket_file(request: Request) -> Response:
     """The bracket of a knockout, or of the last stage that is one, as SVG."""
     _, tables = _run(request)
-    for part in reversed(_brackets(tables)):
-        if part.knockout and part.rounds:
-            return Response(bracket_svg(part.rounds), media_type="image/svg+xml")
-    raise HTTPException(404, "This run has no bracket, or no round of it has a result yet.")
+    knockouts = [part for part in _brackets(tables) if part.knockout]
+    if not knockouts:
+        raise HTTPException(404, "This run has no bracket, or no round of it is known yet.")
+    last = [part for part in knockouts if part.stage == knockouts[-1].stage]
+    return Response(bracket_svg(last), media_type="image/svg+xml")
 
 
 def _brackets(tables: RunTables) -> list[Bracket]:
@@ -183,19 +184,24 @@ def _brackets(tables: RunTables) -> list[Bracket]:
     first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
     run = tables.facts.run
     settings = {} if run is None or not run.begun else run.configuration["settings"]
-    if own.format != STAGES.name:
-        knockout, bronze = own.format == KNOCKOUT.name, bool(settings.get("bronze"))
-        return [Bracket("", knockout, rounds_of(tables.listed, tables.rounds, first, knockout=knockout, bronze=bronze))]
-    stages = {stage["name"]: stage for stage in settings.get("stages", ())}
-    found = []
+    staged = own.format == STAGES.name
+    stages = {stage["name"]: stage for stage in settings.get("stages", ())} if staged else {}
+    whole: Mapping[str, Any] = {} if staged else {"format": own.format, "settings": settings}
+    found: list[Bracket] = []
     for label in dict.fromkeys(pairing.stage for pairing in tables.view.pairings):
-        stage = stages.get(label) or stages.get(label.rpartition(" ")[0]) or {"format": "", "settings": {}}
-        rows = [row for row in tables.listed if row.match_id in tables.seating]
-        rows = [row for row in rows if tables.seating[row.match_id].stage == label]
-        knockout, bronze = stage["format"] == KNOCKOUT.name, bool(stage["settings"].get("bronze"))
-        made = rounds_of(rows, tables.rounds, first, knockout=knockout, bronze=bronze)
-        found.append(Bracket(label, knockout, made))
-    return [part for part in found if part.rounds]
+        stage: Mapping[str, Any] = stages.get(label) or stages.get(label.rpartition(" ")[0]) or whole
+        given = stage.get("settings", {})
+        found += brackets_of(
+            [pairing for pairing in tables.view.pairings if pairing.stage == label],
+            tables.listed,
+            tables.view.names,
+            first,
+            stage=label,
+            knockout=stage.get("format") == KNOCKOUT.name,
+            bronze=bool(given.get("bronze")),
+            double=bool(given.get("double")),
+        )
+    return found
 
 
 def _run_page(request: Request, name: str) -> Response:

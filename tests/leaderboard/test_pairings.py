@@ -1,12 +1,10 @@
-"""The tables of a round: for people, as CSV, as a page to print, and the bracket as a drawing."""
+"""The tables of a round: for people, as CSV, and as a page to print."""
 
 import csv
 import io
-from xml.etree import ElementTree
 
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.schedule_view import Pairing, ScheduleView
-from leaderboard.web.bracket import Member, Round, Tie, bracket_svg
 from leaderboard.web.csv_files import pairings_csv
 
 NASTY = "<b>ann & co</b>"
@@ -73,30 +71,3 @@ def test_the_page_to_print_escapes_names_and_has_each_round():
     assert page.count("<section>") == 2
     assert "<script" not in page
     assert "This run has no rounds yet." in pairings_page("cup", [])
-
-
-def tie(*names, ahead=""):
-    return Tie([Member(name, name, None if len(names) == 1 else 1.0, name == ahead) for name in names])
-
-
-def test_the_bracket_is_a_drawing_with_a_line_for_each_winner():
-    rounds = [
-        Round(1, [[tie(NASTY, "bob", ahead=NASTY), tie("cyd", "dan", ahead="dan")], [tie("eve", ahead="eve")]]),
-        Round(2, [[tie(NASTY, "dan", ahead="dan"), tie("eve", ahead="eve")]]),
-        Round(3, [[tie("dan", "eve", ahead="eve")]]),
-    ]
-    drawing = ElementTree.fromstring(bracket_svg(rounds))
-    space = "{http://www.w3.org/2000/svg}"
-    texts = ["".join(item.itertext()) for item in drawing.iter(f"{space}text")]
-    assert texts.count(NASTY) == 2
-    assert [text for text in texts if text.startswith("Round")] == ["Round 1", "Round 2", "Round 3"]
-    assert len(list(drawing.iter(f"{space}path"))) == 5
-    boxes = [
-        (float(box.get("x")), float(box.get("y")), float(box.get("height")))
-        for box in drawing.iter(f"{space}rect")
-        if box.get("x")
-    ]
-    for x, y, height in boxes:
-        others = [other for other in boxes if other[0] == x and other != (x, y, height)]
-        assert all(other[1] >= y + height or other[1] + other[2] <= y for other in others)
-        assert y + height <= float(drawing.get("height"))

@@ -15,10 +15,9 @@ from leaderboard.comparison import comparison_of
 from leaderboard.plots import evidence_plot
 from leaderboard.records import MatchRow
 from leaderboard.results import outcome_for
-from leaderboard.schedule_view import FormatTable, ScheduleView
+from leaderboard.schedule_view import FormatTable, Pairing, ScheduleView
 from leaderboard.titles import end_words
 from leaderboard.web.app import make_app
-from leaderboard.web.bracket import Round, rounds_of
 from leaderboard.web.facts import RunFacts, settings_of
 from referee.record import Usage
 from referee.run.folder import RunFolder
@@ -247,57 +246,21 @@ def test_what_a_match_was_for_an_entry(make_row: Callable[..., MatchRow]) -> Non
     assert outcome_for(make_row(0, {"a": 1, "b": 1, "c": 3, "d": 3}, teams=(0, 0, 1, 1)), "b") == "won"
 
 
-def test_a_bracket_has_who_met_whom_who_plays_on_and_who_sat_out(make_row: Callable[..., MatchRow]) -> None:
-    rows = [make_row(0, {"a": 1, "b": 2}), make_row(1, {"c": 1, "d": 2}), make_row(2, {"a": 2, "c": 1})]
-    rows.append(make_row(3, {"c": 1, "e": 2}))
-    numbers = dict(zip((row.match_id for row in rows), (1, 1, 2, 3), strict=True))
-    found = rounds_of(rows, numbers, frozenset({"c"}))
-    bye = [("E", None, True)]
-    a, c, ca = (
-        [("A", 1.0, True), ("B", 0.0, False)],
-        [("C", 1.0, True), ("D", 0.0, False)],
-        [("C", 1.0, True), ("A", 0.0, False)],
-    )
-    assert tables(found) == [[[a, c], [bye]], [[ca, bye]], [[[("C", 1.0, True), ("E", 0.0, False)]]]]
-    assert [match.match_id for match in found[1].groups[0][0].matches] == [rows[2].match_id]
-
-
-def tables(rounds: list[Round]) -> list[list[list[list[tuple[str, float | None, bool]]]]]:
-    return [
-        [[[(m.name, m.points, m.ahead) for m in tie.members] for tie in group] for group in found.groups]
-        for found in rounds
-    ]
-
-
-def test_ties_of_a_bracket_stand_beside_the_one_that_they_lead_to(make_row: Callable[..., MatchRow]) -> None:
-    met = [("a", "h", 1), ("b", "g", 1), ("c", "f", 1), ("d", "e", 1), ("a", "d", 2), ("b", "c", 2)]
-    rows = [make_row(place, {one: 1, other: 2}) for place, (one, other, _) in enumerate(met)]
-    numbers = {row.match_id: number for row, (_, _, number) in zip(rows, met, strict=True)}
-    first, second = tables(rounds_of(rows, numbers, frozenset()))
-    assert [[tie[0][0] for tie in group] for group in first] == [["A", "D"], ["B", "C"]]
-    assert [[tie[0][0] for tie in group] for group in second] == [["A"], ["B"]]
-    final = make_row(6, {"b": 1, "a": 2})
-    _, second, _ = tables(rounds_of([*rows, final], {**numbers, final.match_id: 3}, frozenset({"b"})))
-    assert [[tie[0][0] for tie in group] for group in second] == [["A", "B"]]
-
-
-def test_rounds_of_a_swiss_say_who_won_each_table_and_stand_in_their_order(make_row: Callable[..., MatchRow]) -> None:
-    rows = [make_row(0, {"a": 1, "b": 2}), make_row(1, {"c": 1, "d": 1}), make_row(2, {"c": 1, "a": 2})]
-    numbers = dict(zip((row.match_id for row in rows), (1, 1, 2), strict=True))
-    found = rounds_of(rows, numbers, frozenset(), knockout=False)
-    assert tables(found) == [
-        [[[("A", 1.0, True), ("B", 0.0, False)]], [[("C", 0.5, False), ("D", 0.5, False)]]],
-        [[[("C", 1.0, True), ("A", 0.0, False)]]],
-    ]
-
-
 @pytest.mark.parametrize(("style", "heading"), [("swiss", "Rounds"), ("knockout", "Bracket")])
 async def test_the_page_of_a_run_draws_its_rounds_with_the_results_by_seats(
     runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, style: str, heading: str
 ) -> None:
     start("m1", names=("ann<b>", "bob")).play().close(ranking=(1, 2), returns=(15, 9))
     start("m2", names=("bob", "ann<b>"), place=1).crash(0)
-    view = ScheduleView((), FormatTable(style), {"m1": 1, "m2": 2})
+    ids = ("00ff00ff", "01ff00ff")
+    pairings = (Pairing("", 1, 1, ids, ("m1", "m2")),)
+    view = ScheduleView(
+        (),
+        FormatTable(style),
+        {"m1": 1, "m2": 1},
+        pairings=pairings,
+        names=dict(zip(ids, ("ann<b>", "bob"), strict=True)),
+    )
     monkeypatch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
     app = make_app(runs, lambda folder: RunFacts("cup", run=Run(folder)))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
