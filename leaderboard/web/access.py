@@ -93,6 +93,8 @@ TABLE: Final[tuple[Access, ...]] = (
     Access("POST", "/bots/{name}", "author", FORM),
     *_reads("organiser", "/organiser", "/organiser/events"),
     Access("POST", "/organiser", "organiser", FORM),
+    Access("GET", "/organiser/tournaments/{run}", "organiser"),
+    Access("POST", "/organiser/tournaments/{run}", "organiser", FORM),
     # Programs that watch the server
     *_reads("visitor", "/healthz"),
     Access("GET", "/metrics", "organiser", scope="read"),

@@ -13,7 +13,21 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import access, api, feed, games, ladder, live, members, monitoring, organiser, pages, play, wall
+from leaderboard.web import (
+    access,
+    api,
+    feed,
+    games,
+    ladder,
+    live,
+    members,
+    monitoring,
+    organiser,
+    pages,
+    play,
+    tournaments,
+    wall,
+)
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.facts import FactsOf
 from leaderboard.web.glances import Glances
@@ -91,7 +105,7 @@ def make_app(
         Route("/static/keys.js", _shared_file),
         Route("/static/moves.js", _shared_file),
         *(play.routes() if play_host else ()),
-        *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
+        *((*ladder.routes(), *members.routes(), *organiser.routes(), *tournaments.routes()) if hand_ins else ()),
         *(monitoring.routes() if hand_ins and monitor else ()),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]

@@ -18,6 +18,7 @@ from leaderboard.web.live import changes, stream
 from leaderboard.web.members import LOOK_S, checked_form, problem_words, until_refused
 from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost, NewReset, Suspicion
+from leaderboard.web.tournaments import tournaments_of
 from leaderboard.web.watching import LiveMatch, live_matches
 from referee.run.folder import RunFolder
 
@@ -57,6 +58,7 @@ def _overview(request: Request, made: NewInvitation | NewReset | None, refused: 
         playing=_playing(request, ladder),
         bots=[bot for bot in ladder.bots() if bot.active or bot.paused],
         divisions=ladder.divisions(),
+        tournaments=tournaments_of(request),
         steering=people.steering(),
         suspicions=[*people.suspicions(account), *_improbable(request, ladder)],
         acts=people.acts(account, ACTS),

@@ -6,9 +6,12 @@ HandInRefused; with UNAVAILABLE nothing was changed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from leaderboard.web.hand_ins import Account, HandIns, NewToken, Person
+from referee.run.decisions import JoiningBot
+from referee.run.run import Run
 
 SignUp: TypeAlias = Literal["invitation", "open", "closed"]
 """Who may make an account: with an invitation, everybody, or nobody."""
@@ -170,8 +173,23 @@ class People(Protocol):
         """Content that several owners have handed in."""
 
 
+class Tournaments(Protocol):
+    """Runs of `crosstown run` that organisers steer, and what is needed for bots that join them."""
+
+    @property
+    def folder(self) -> Path:
+        """Of the run folders."""
+
+    def joining(self, run: Run, folder: Path, name: str, club: str) -> JoiningBot:
+        """The bot in a folder that is to join a run. ExpectedError."""
+
+
 class LadderHost(HandIns, Protocol):
     """All that the pages and `/api/v1` of a ladder ask and do."""
 
     @property
     def people(self) -> People: ...
+
+    @property
+    def tournaments(self) -> Tournaments | None:
+        """The tournaments that organisers steer here; None where the ladder's file names none."""

@@ -8,6 +8,7 @@ workers = 2                  # matches at once; default: half of the cores, at l
 ponder = false               # no bot runs while it is not asked anything; default: true
 idle = 4                     # processes of each worker that wait for their next match, at most; default: 16
 fresh = true                 # a new process for each match; default: false
+tournaments = "runs"         # folder of runs of crosstown run that organisers steer on their page; default: none
 
 [matchmaking]
 seed = 1                     # of what is decided by chance
@@ -128,7 +129,7 @@ NAME = "ladder"
 Admitted: TypeAlias = Literal["remote", "network", "people"]
 ADMITTED: tuple[Admitted, ...] = get_args(Admitted)
 
-_KEYS = ("name", "data", "host", "port", "workers", "ponder", "idle", "fresh")
+_KEYS = ("name", "data", "host", "port", "workers", "ponder", "idle", "fresh", "tournaments")
 _TABLES = (
     "matchmaking",
     "hand_ins",
@@ -286,6 +287,7 @@ class LadderConfig:
     ponder: bool = True
     idle: int = IDLE_PROCESSES
     fresh: bool = False
+    tournaments: Path | None = None
 
     @property
     def content(self) -> Path:
@@ -335,7 +337,7 @@ def _read(file: TomlFile) -> LadderConfig:
     config = LadderConfig(
         path=file.path,
         name=read_name(file),
-        data=_data(file),
+        data=_folder(file, "data", NAME),
         divisions=_divisions(file, limits, remote),
         bots=bots,
         host=file.text_at("host", default="127.0.0.1", example='host = "127.0.0.1"'),
@@ -357,6 +359,7 @@ def _read(file: TomlFile) -> LadderConfig:
         ponder=read_ponder(file),
         idle=read_idle(file),
         fresh=read_fresh(file) is True,
+        tournaments=_folder(file, "tournaments") if "tournaments" in file.values else None,
     )
     for place, bot in enumerate(config.bots):
         if bot.remote is not None:
@@ -380,10 +383,10 @@ def _homes() -> dict[str, str]:
     return homes | dict.fromkeys(("host", "port", "workers", "ponder"), "at the top of the file")
 
 
-def _data(file: TomlFile) -> Path:
-    text = file.text_at("data", default=NAME, example='data = "ladder"')
+def _folder(file: TomlFile, key: str, default: str | None = None) -> Path:
+    text = file.text_at(key, default=default, example=f'{key} = "{default or "runs"}"')
     if "\0" in text:
-        file.fail(("data",), "'data' has a zero byte in it", "remove it")
+        file.fail((key,), f"'{key}' has a zero byte in it", "remove it")
     return (file.path.parent / text).absolute()
 
 

@@ -45,6 +45,7 @@ from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.intake import QUALIFY_S, Places
 from referee.ladder.quotas import Quotas
 from referee.ladder.store import LadderStore
+from referee.ladder.tournaments import SteeredTournaments
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
 from referee.process.sources import EntryError, read_sources
 from referee.process.store import put
@@ -99,6 +100,7 @@ class LadderHandIns:
             providers=wanted.providers,
             divisions=[division.name for division in config.divisions],
         )
+        self.tournaments = None if config.tournaments is None else SteeredTournaments(config.tournaments)
         self._state = state
         self._waits = waits
         self._door = door

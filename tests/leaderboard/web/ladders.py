@@ -28,6 +28,7 @@ from leaderboard.web.hand_ins import (
     VersionState,
 )
 from referee.ladder.store import LadderStore
+from referee.ladder.tournaments import SteeredTournaments
 
 LIMITS = HandInLimits(upload_bytes=3 << 20, unpacked_bytes=8 << 20, files=100, build_s=60.0, qualify_s=60.0)
 
@@ -45,6 +46,7 @@ class Intake:
         self.entries_of: dict[str, dict[str, Entry]] = {}
         self.alarms: list[Alarm] = []
         self.open_uploads = 0
+        self.tournaments: SteeredTournaments | None = None
         self.title = "Test ladder"
         self.limits = LIMITS
 
