@@ -200,15 +200,20 @@ POINTS = [Point(Journal, "append", "before"), Point(Journal, "append", "after"),
 
 @pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS, ids=repr)
-@pytest.mark.parametrize("word", [*KINDS, "pause"])
+@pytest.mark.parametrize("word", [*KINDS, "pause", "resume"])
 def test_a_kill_during_an_order_leaves_it_done_or_not_done(organiser, point, word):
     organiser.begin()
     with pytest.MonkeyPatch.context() as patch:
-        if word == "pause":
+        if word in ("pause", "resume"):
             patch.setattr(organiser, "order_some", organiser.order)
-        point.arm(patch)
+        if word == "resume":
+            _resume_when_paused(organiser, patch, lambda: point.arm(patch))
+        else:
+            point.arm(patch)
         with pytest.raises(Killed):
-            organiser.play(4, word)
+            organiser.play(4, "pause" if word == "resume" else word)
+    if word == "resume":
+        organiser.given.pop(0)  # the pause
     done = {line.fields["order"] for line in organiser.answers()}
     if point.when == "before":
         assert done == set(), "not done"
@@ -238,6 +243,21 @@ def test_an_annulment_that_a_kill_cut_can_be_given_again(organiser):
     assert (control.kind, control.match_id) == ("reopened", match_id)
     assert organiser.play().complete
     organiser.check()
+
+
+def _resume_when_paused(organiser, patch, then):
+    """Order a paused run to go on the first time that it looks for orders; call `then` just before."""
+    original, ordered = Steering.obey, []
+
+    def obey(steering, *args):
+        if steering.paused and not ordered:
+            ordered.append(True)
+            then()
+            organiser.order("resume")
+        original(steering, *args)
+
+    patch.setattr(Steering, "obey", obey)
+    patch.setattr("referee.tournament.runner.LOOK_S", 0.01)
 
 
 def test_a_paused_run_begins_nothing_and_goes_on_when_it_is_told(organiser):
