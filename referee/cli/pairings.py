@@ -26,8 +26,7 @@ def pairings(
 ) -> None:
     """Print the tables of a round, with the results so far, of a format that pairs in rounds.
 
-    A round is known when the round before is settled: the next pairings of a run that was stopped between two rounds
-    are there after `crosstown run` has started them.
+    A round is known when the round before is settled, also in a run that is stopped.
 
     Example: crosstown pairings first --round 2 --html
     """
