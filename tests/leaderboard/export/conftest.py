@@ -23,7 +23,7 @@ def old_record() -> Callable[[str], Record]:
 
 
 @pytest.fixture
-def open_file(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def open_file(chromium: Any, profile: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """open_file(text, "html") opens it in the browser, off line; at the end no page may have complained or asked for
     anything."""
     opened: list[tuple[Any, list[str]]] = []
@@ -31,7 +31,8 @@ def open_file(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     def open_file(text: str, kind: str, address: str = "", width: int = 1100, **how: Any) -> Any:
         path = tmp_path / f"file{len(opened)}.{kind}"
         path.write_text(text, encoding="utf-8")
-        page = chromium.new_page(viewport={"width": width, "height": 900}, **how)
+        page = chromium.new_page(**how) if how else profile.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
         said: list[str] = []
         opened.append((page, said))
         page.set_default_timeout(60_000)

@@ -187,39 +187,40 @@ class Shown:
 
 
 @pytest.fixture
-def show(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
+def show(profile: Any, server: str) -> Iterator[Callable[..., Shown]]:
     """show("/runs/cup", width=390) opens a page; at the end none may have complained."""
-    with opening(chromium, server) as show:
+    with opening(profile, server) as show:
         yield show
 
 
 @pytest.fixture
-def show_at(chromium: Any) -> Iterator[Callable[..., Shown]]:
+def show_at(profile: Any) -> Iterator[Callable[..., Shown]]:
     """show_at(server, "/runs/cup", width=390): the same on a server of one's own, which many tests may share."""
     with ExitStack() as stack:
         shows: dict[str, Callable[..., Shown]] = {}
 
         def show(server: str, address: str, **how: Any) -> Shown:
             if server not in shows:
-                shows[server] = stack.enter_context(opening(chromium, server))
+                shows[server] = stack.enter_context(opening(profile, server))
             return shows[server](address, **how)
 
         yield show
 
 
 @pytest.fixture
-def show_play(chromium: Any, play_server: str) -> Iterator[Callable[..., Shown]]:
+def show_play(profile: Any, play_server: str) -> Iterator[Callable[..., Shown]]:
     """The same where people may play."""
-    with opening(chromium, play_server) as show:
+    with opening(profile, play_server) as show:
         yield show
 
 
 @contextmanager
-def opening(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
+def opening(profile: Any, server: str) -> Iterator[Callable[..., Shown]]:
     opened: list[Shown] = []
 
     def show(address: str, width: int = 1100, ready: str = "main") -> Shown:
-        page = chromium.new_page(viewport={"width": width, "height": 900})
+        page = profile.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
         page.set_default_timeout(60_000)
         shown = Shown(page, [])
         opened.append(shown)
@@ -232,7 +233,8 @@ def opening(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
     yield show
     for shown in opened:
         shown.page.close()
-        assert shown.said == []
+    profile.clear_cookies()
+    assert [shown.said for shown in opened if shown.said] == []
 
 
 @pytest.fixture

@@ -204,6 +204,14 @@ SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="
 <header><nav aria-label="Pages">nav</nav></header><main id="main"><h1>one</h1>%s</main><footer>end</footer></html>"""
 
 
+@pytest.fixture(scope="module")
+def sound_page(profile: Any) -> Iterator[Any]:
+    """A page for all tests that only put another text on it and look for findings."""
+    page = profile.new_page()
+    yield page
+    page.close()
+
+
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [
@@ -228,35 +236,27 @@ SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="
         ("<p style='color: #888; background: #999'>dim words</p>", "axe color-contrast"),
     ],
 )  # fmt: skip
-def test_the_check_finds_what_is_wrong_with_a_page(chromium: Any, broken: str, problem: str) -> None:
-    page = chromium.new_page()
-    try:
-        page.set_content(SOUND % "")
-        assert findings(page) == []
-        page.set_content(SOUND % broken)
-        assert any(finding.startswith(f"light: {problem}") for finding in findings(page))
-    finally:
-        page.close()
+def test_the_check_finds_what_is_wrong_with_a_page(sound_page: Any, broken: str, problem: str) -> None:
+    sound_page.set_content(SOUND % broken)
+    assert any(finding.startswith(f"light: {problem}") for finding in findings(sound_page))
+
+
+def test_the_check_finds_nothing_wrong_with_a_sound_page(sound_page: Any) -> None:
+    sound_page.set_content(SOUND % "")
+    assert findings(sound_page) == []
 
 
 @pytest.mark.parametrize("place", ["2", "-1"])
-def test_the_check_finds_a_button_out_of_order(chromium: Any, place: str) -> None:
-    page = chromium.new_page()
-    try:
-        page.set_content(SOUND % "<button>x</button><button>y</button>")
-        assert order_of_tab(page) == ([0, 1, 2], [0, 1, 2])
-        page.set_content(SOUND % f"<button tabindex={place}>x</button><button>y</button>")
-        visited, order = order_of_tab(page)
-        assert visited != order
-    finally:
-        page.close()
+def test_the_check_finds_a_button_out_of_order(blank: Any, place: str) -> None:
+    blank.set_content(SOUND % "<button>x</button><button>y</button>")
+    assert order_of_tab(blank) == ([0, 1, 2], [0, 1, 2])
+    blank.set_content(SOUND % f"<button tabindex={place}>x</button><button>y</button>")
+    visited, order = order_of_tab(blank)
+    assert visited != order
 
 
-def test_the_rules_of_axe_are_kept_in_the_dark_too(chromium: Any) -> None:
-    page = chromium.new_page()
-    try:
-        page.set_content(SOUND % "<style>@media (prefers-color-scheme: dark) { h1 { color: #ddd } }</style>")
-        assert any(finding.startswith("dark: axe color-contrast") for finding in findings(page))
-        assert not any(finding.startswith("light") for finding in findings(page))
-    finally:
-        page.close()
+def test_the_rules_of_axe_are_kept_in_the_dark_too(blank: Any) -> None:
+    blank.set_content(SOUND % "<style>@media (prefers-color-scheme: dark) { h1 { color: #ddd } }</style>")
+    found = findings(blank)
+    assert any(finding.startswith("dark: axe color-contrast") for finding in found)
+    assert not any(finding.startswith("light") for finding in found)

@@ -131,12 +131,11 @@ BROKEN = """(text) => {
 }"""
 
 
-def test_any_drawing_becomes_any_other(chromium: Any) -> None:
-    page = chromium.new_page()
+def test_any_drawing_becomes_any_other(blank: Any) -> None:
+    page = blank
     page.add_script_tag(path=TEMPLATES / "board.js")
     assert page.evaluate(ANY_TREES, 1000) == ""
     for text in ("", "no drawing", "<p/>", '<svg xmlns="http://www.w3.org/2000/svg"><g></svg>'):
         said, after = page.evaluate(BROKEN, text)
         assert said == "This board cannot be drawn."
         assert after == '<svg xmlns="http://www.w3.org/2000/svg"><g></g></svg>'
-    page.close()

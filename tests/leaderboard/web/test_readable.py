@@ -2,6 +2,7 @@
 a match by keys alone and by touch."""
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,35 +58,31 @@ def play_results(tmp_path_factory: pytest.TempPathFactory, serve: Any) -> Iterat
 
 
 def unreadable(page: Any) -> list[str]:
-    """What is wrong outside of boards, in light and dark."""
+    """What is wrong outside of boards, in each width, in light and dark."""
     page.evaluate(f"document.querySelectorAll('{BOARD}').forEach((board) => board.remove())")
     page.evaluate("document.querySelectorAll('details').forEach((details) => details.open = true)")
     found = []
-    for scheme in ("light", "dark"):
+    for width, scheme in product(WIDTHS, ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        found += [f"{scheme}: {finding}" for finding in page.evaluate(READABLE)]
+        found += [f"{width} {scheme}: {finding}" for finding in page.evaluate(READABLE)]
     return found
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("address", PAGES)
 def test_no_texts_lie_on_each_other_and_no_id_stands_where_a_word_belongs(
-    results: str, show_at: Callable[..., Any], address: str, width: int
+    results: str, show_at: Callable[..., Any], address: str
 ) -> None:
-    assert unreadable(show_at(results, address, width=width).page) == []
+    assert unreadable(show_at(results, address).page) == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("address", ["/", "/play", *(f"/play?game={game}" for game in GAMES)])
-def test_the_same_where_people_may_play(
-    play_results: str, show_at: Callable[..., Any], address: str, width: int
-) -> None:
-    assert unreadable(show_at(play_results, address, width=width).page) == []
+def test_the_same_where_people_may_play(play_results: str, show_at: Callable[..., Any], address: str) -> None:
+    assert unreadable(show_at(play_results, address).page) == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_same_where_a_page_is_refused(results: str, show_at: Callable[..., Any], width: int) -> None:
-    shown = show_at(results, "/runs/cup/matches/m5", width=width)
+def test_the_same_where_a_page_is_refused(results: str, show_at: Callable[..., Any]) -> None:
+    shown = show_at(results, "/runs/cup/matches/m5")
     assert shown.page.locator("h1").text_content() == "Not yet"
     assert unreadable(shown.page) == []
     assert all("403" in said for said in shown.said)
@@ -101,15 +98,11 @@ def test_the_same_where_a_page_is_refused(results: str, show_at: Callable[..., A
         ("<svg width=200 height=40><text x=5 y=20>one word</text><text x=20 y=20>other</text></svg>", "on each other"),
     ],
 )
-def test_the_check_finds_what_cannot_be_read(chromium: Any, broken: str, problem: str) -> None:
-    page = chromium.new_page()
-    try:
-        page.set_content("<main><p>fine words</p><code>fine_code</code></main>")
-        assert page.evaluate(READABLE) == []
-        page.set_content(f"<main>{broken}</main>")
-        assert any(finding.startswith(problem) for finding in page.evaluate(READABLE))
-    finally:
-        page.close()
+def test_the_check_finds_what_cannot_be_read(blank: Any, broken: str, problem: str) -> None:
+    blank.set_content("<main><p>fine words</p><code>fine_code</code></main>")
+    assert blank.evaluate(READABLE) == []
+    blank.set_content(f"<main>{broken}</main>")
+    assert any(finding.startswith(problem) for finding in blank.evaluate(READABLE))
 
 
 def press_to(page: Any, name: str) -> None:
