@@ -178,14 +178,14 @@ def test_standings_can_be_read_while_the_run_goes_on(workplace, write_cup):
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence_and_loses_nothing(workplace, write_cup, tmp_path):
-    write_cup(bots=2, blocks=200)
+    write_cup(bots=2, blocks=50)
     disk = tmp_path / "small disk"
     disk.mkdir()
-    # A file system of 400 kB that only this run sees, and that ends with it.
+    # A file system of 300 kB that only this run sees, and that ends with it.
     view = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*view, "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("this system does not let a process mount a file system of its own")
-    script = 'mount -t tmpfs -o size=400k none "$1"; shift; "$@"; code=$?; cp -r "$0/cup" saved; exit $code'
+    script = 'mount -t tmpfs -o size=300k none "$1"; shift; "$@"; code=$?; cp -r "$0/cup" saved; exit $code'
     outcome = workplace.run(
         "run",
         "cup.toml",
@@ -205,8 +205,8 @@ def test_a_full_disk_ends_the_run_with_a_sentence_and_loses_nothing(workplace, w
     (tmp_path / "saved").rename(tmp_path / "runs" / "cup")
     resumed = workplace.run("run", "cup.toml")
     assert resumed.code == 0, resumed.stderr
-    assert f"going on: {len(counted)} of 400 matches are there" in resumed.stderr
-    assert_exact(workplace, total=400)
+    assert f"going on: {len(counted)} of 100 matches are there" in resumed.stderr
+    assert_exact(workplace, total=100)
 
 
 def test_a_socket_path_that_is_too_long_is_not_taken(workplace, write_cup, tmp_path):
