@@ -110,9 +110,10 @@ def main(words):
     if what == "first":
         command = [os.path.join(VENV, "bin", "crosstown"), "run", os.path.join("tournaments", "first.toml")]
     elif what == "test":
-        # A process per core and one more, since tests wait for processes; a file to each. The last -n given wins.
+        # A process per core and one more, since tests wait for processes; a file to each, in the order of
+        # tests/conftest.py. The last -n given wins.
         processes = str((os.cpu_count() or 1) + 1)
-        command = [PYTHON, "-m", "pytest", "-n", processes, "--dist", "loadfile", *words[1:]]
+        command = [PYTHON, "-m", "pytest", "-n", processes, "--dist", "loadfile", "--no-loadscope-reorder", *words[1:]]
     elif what == "compile":
         os.environ["CROSSTOWN_COMPILE"] = "1"  # see hatch_build.py
         command = [PYTHON, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-# In these folders every test starts whole programs, builds bots in other languages, or attacks.
-SLOW_FOLDERS = ("end_to_end", "chaos", "bots/languages")
+# Here every test starts whole programs, builds bots in other languages, or attacks.
+SLOW_PLACES = ("end_to_end", "chaos", "bots/languages", "referee/games/test_compiled.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +56,9 @@ def _runs_slow(config: pytest.Config) -> bool:
     if hasattr(config, "workerinput"):  # a process of pytest-xdist, whose own command line names every file
         return bool(config.workerinput["slow"])
     named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.markexpr or config.option.keyword
-    return bool(named or config.getoption("--slow") or config.getoption("--long") or config.getoption("--last-failed"))
+    return bool(
+        named or config.getoption("--slow") or config.getoption("--long") or config.getoption("--last-failed", False)
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,12 +70,14 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return None if _runs_slow(config) else "slow tests are left out; --slow runs them, too"
 
 
+def _in_slow_place(item: pytest.Item) -> bool:
+    return item.path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW_PLACES)
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    tests = Path(__file__).parent
     for item in items:
-        folder = item.path.relative_to(tests).parent.as_posix()
-        if folder.startswith(SLOW_FOLDERS) or "chromium" in getattr(item, "fixturenames", ()):
+        if _in_slow_place(item) or "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
     marks = [
         *([] if config.getoption("--long") else ["long"]),
@@ -82,6 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
     items[:] = [item for item in items if item not in gone]
+    # Files with the longest tests first, and then those with most tests: at the end all processes have work to do.
+    count = Counter(item.path for item in items)
+    items.sort(key=lambda item: (not _in_slow_place(item), -count[item.path]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
