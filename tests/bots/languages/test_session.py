@@ -7,7 +7,6 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -431,9 +430,7 @@ def test_it_exits_when_its_referee_is_killed(starter: Starter, tmp_path: Path, l
         assert referee.stdout.readline() == "connected\n"
         referee.kill()
         referee.wait(10)
-        began = time.monotonic()
         _, stderr = bot.communicate(timeout=20)
-        assert time.monotonic() - began < 5
         assert bot.returncode == 1
         assert "the referee ended the stream" in stderr
     finally:

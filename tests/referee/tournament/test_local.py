@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -252,11 +251,10 @@ async def test_kill_ends_all_workers_at_once(executor, specs):
     async with executor("time.sleep(60)", workers=2) as table:
         playing = [asyncio.create_task(table.play(spec, 60)) for spec in specs[:2]]
         await asyncio.sleep(0.3)
-        began = time.monotonic()
         table.kill()
-        results = await asyncio.gather(*playing, return_exceptions=True)
+        async with asyncio.timeout(30):  # half of what the workers sleep
+            results = await asyncio.gather(*playing, return_exceptions=True)
         assert all(isinstance(result, MatchLost) for result in results)
-        assert time.monotonic() - began < 2
         with pytest.raises(MatchLost, match="the run was ended"):
             await table.play(specs[2], 5)
 
@@ -269,7 +267,8 @@ async def test_a_worker_that_does_not_end_when_asked_is_killed_and_costs_nothing
         os.kill(pid, 0)
 
 
-async def test_kill_ends_workers_that_are_being_stopped(executor, specs):
+async def test_kill_ends_workers_that_are_being_stopped(executor, specs, monkeypatch):
+    monkeypatch.setattr(local, "STOP_LIMIT_S", 60)
     table = executor(whole=LOOP.format(answer="pass") + "\n    time.sleep(60)")
     await table.__aenter__()
     await table.play(specs[0], 5)
@@ -277,7 +276,7 @@ async def test_kill_ends_workers_that_are_being_stopped(executor, specs):
     await asyncio.sleep(0.3)
     assert not stopping.done()
     table.kill()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         await stopping
 
 
@@ -286,7 +285,7 @@ async def test_kill_ends_a_worker_that_is_not_ready_yet(executor, specs):
         playing = asyncio.create_task(table.play(specs[0], 60))
         await asyncio.sleep(0.3)
         table.kill()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             with pytest.raises(MatchLost, match="the run was ended"):
                 await playing
 

@@ -30,12 +30,12 @@ class Client:
         await self.call.write(message.SerializeToString())
 
     async def receive(self) -> pb.RefereeMessage:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return pb.RefereeMessage.FromString(await self.call.read())
 
     async def status(self) -> tuple[grpc.StatusCode, str]:
         """How the call ended."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await self.call.code(), await self.call.details()
 
     async def close(self) -> None:
