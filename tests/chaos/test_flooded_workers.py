@@ -29,6 +29,7 @@ from referee.wire.http2 import Terms
 listener.READ_BYTES = 2048  # so that no reading costs more than one within a budget may
 http2.terms_of_session = lambda message_bytes: Terms(1 << 60, 0)
 from referee.tournament import worker
+worker.FLOOD_SHARE = 0.1  # on a busy machine a bot cannot take more of a worker's time
 """
 MAIN = "worker.main()\n"
 SWELLS = """

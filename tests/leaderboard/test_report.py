@@ -119,10 +119,10 @@ def test_a_run_with_hardly_a_match_has_a_page_too(some_matches, rows):
 
 @pytest.mark.slow
 def test_of_very_many_matches_the_last_and_those_with_faults_are_listed(make_row):
-    rows = [make_row(place, {"a": 1, "b": 2}) for place in range(MOST_MATCHES + 100)]
+    rows = [make_row(place, {"a": 1, "b": 2}) for place in range(MOST_MATCHES + 3)]
     rows[5] = replace(rows[5], seats=(replace(rows[5].seats[0], fault="crashed"), rows[5].seats[1]))
     page = page_of(rows)
-    assert "99 earlier matches" in page
+    assert "2 earlier matches" in page
     assert rows[5].match_id in page
     assert rows[6].match_id not in page
 
