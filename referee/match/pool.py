@@ -34,6 +34,10 @@ FAULTED_BYE_S = 0.25
 """What a faulted one gets to read MatchEnd: it may be spinning on a core that the next match needs."""
 
 _TERM_S = 0.25
+
+STOOD_STILL_NS = 8_000_000_000
+"""If the referee reads nothing for so long, a bot that starts may have given up: the SDKs wait ten seconds for it."""
+
 _SHOWN_GAMES = 20
 _SHOWN_CHARACTERS = 500
 
@@ -239,7 +243,7 @@ class Pool:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
-            began_ns = time.monotonic_ns()
+            began_ns, lag_before_ns = time.monotonic_ns(), self._clock.lag_ns()
             try:
                 process = await BotProcess.start(
                     entry,
@@ -256,7 +260,7 @@ class Pool:
                 took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
                 raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
-                session = await self.shake_hands(process, expected, limits, sandbox)
+                session = await self.shake_hands(process, expected, limits, sandbox, lag_before_ns)
             except BaseException as error:
                 if isinstance(error, BotStartError):
                     error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
@@ -271,7 +275,12 @@ class Pool:
         return bot
 
     async def shake_hands(
-        self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits, sandbox: Sandbox
+        self,
+        process: BotProcess,
+        expected: "asyncio.Future[Session]",
+        limits: Limits,
+        sandbox: Sandbox,
+        lag_before_ns: int,
     ) -> Session:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
         try:
@@ -286,6 +295,10 @@ class Pool:
                 end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
                     raise LostAtStart(end.detail, memory=end.machine_memory)
+                late_ns = self._clock.lag_ns() - lag_before_ns
+                if how.code and late_ns > STOOD_STILL_NS:
+                    what = f"bot '{process.entry.name}' ended before it said Hello: {how}"
+                    raise LostAtStart(f"{what}; the referee had stood still for {late_ns / 1e9:.0f} s", memory=False)
                 await _check_files(process.entry)
                 ask = "; does the program call run(...) with your bot?" if how.code == 0 else ""
                 raise BotStartError(

@@ -1,8 +1,11 @@
 """How long bots take to start, and what they printed where they did not: in the result and in the record."""
 
+import asyncio
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +78,33 @@ async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) ->
     sent = MatchResult.from_json(result.to_json())
     assert sent.faults[1] is not None
     assert sent.faults[1].last_lines() == ("no weights",)
+
+
+@pytest.mark.parametrize("stands_still", [True, False])
+async def test_a_bot_that_gave_up_while_the_referee_stood_still_has_not_failed_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stands_still: bool
+) -> None:
+    """A worker that was stopped: nobody answered the bot, which exits after ten seconds."""
+    folder = tmp_path / "waits"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('name = "waits"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "bot.py"]\n')
+    (folder / "bot.py").write_text("import sys\nsys.exit('no answer from the referee')\n")
+    waits = load_entry(folder)
+    monkeypatch.setattr(pool, "STOOD_STILL_NS", 1_000_000_000 if stands_still else 1_000_000_000_000)
+    shake = pool.Pool.shake_hands
+
+    async def stand_still(*arguments: Any) -> Any:
+        asyncio.get_running_loop().call_soon(time.sleep, 2)
+        return await shake(*arguments)
+
+    monkeypatch.setattr(pool.Pool, "shake_hands", stand_still)
+    async with Table({waits.id: waits}) as table:
+        result = await table.play(make_spec(0, waits, waits), tmp_path)
+    if stands_still:
+        assert (result.reason, result.faults) == (R.PLATFORM_FAULT, (None, None))
+        assert "bot 'waits' ended before it said Hello: exit code 1; the referee had stood still for" in result.detail
+    else:
+        assert result.reason is R.START_FAILED
 
 
 @pytest.mark.parametrize("gone", ["", "bot.py"])
