@@ -15,8 +15,8 @@ from leaderboard.usage import COLUMNS as USAGE_COLUMNS
 
 _STANDING = (
     "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
-    "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors", "mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms",
-    "note",
+    "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors",
+    "mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms", "note",
 )  # fmt: skip
 _MATCH = (
     "match_id",
