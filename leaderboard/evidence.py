@@ -7,7 +7,7 @@ from typing import Any
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.titles import in_words, with_names
 from referee.record import Record, RecordError, read_record
-from referee.record.reasons import EndReason
+from referee.record.reasons import is_fault
 from referee.record.store import RecordStore
 from referee.record.times import in_seconds, late_us, margin_us
 from referee.texts import clean, missing_package, one_line, own_frames, without_store
@@ -93,11 +93,11 @@ class BotFault:
 
 
 def last_faults(rows: Iterable[MatchRow], records: RecordStore) -> list[BotFault]:
-    """By bot and reason, from these records. To resign is no fault that a bot's author has to mend."""
+    """By bot and reason, from these records."""
     found: dict[tuple[str, str, str], list[tuple[MatchRow, SeatRow]]] = {}
     for row in rows:
         for seat in row.seats:
-            if seat.fault and seat.fault != EndReason.RESIGNED:
+            if is_fault(seat.fault):
                 found.setdefault((seat.name, seat.entry_id, seat.fault), []).append((row, seat))
     return [_last_fault(sorted(found[key], key=lambda pair: pair[0].place), records) for key in sorted(found)]
 
@@ -127,11 +127,11 @@ def last_lines(evidence: Evidence) -> str:
 
 
 def evidence_of(record: Record) -> list[Evidence]:
-    """In the order of the seats."""
+    """Of the faults of a match, in the order of the seats."""
     faults = record.footer.faults if record.footer else ()
     found = []
     for seat, fault in enumerate(faults):
-        if fault is not None:
+        if fault is not None and is_fault(str(fault.get("reason"))):
             single = {name: value for name, value in fault.items() if name not in (*_TEXTS, "reason", "detail")}
             if late_us(fault):
                 single["charged_us"] = late_us(fault)

@@ -16,11 +16,12 @@ from referee.games.api import Game, event_sentence, points_so_far, seat_name
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
-from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, fault_words
+from referee.record.narration import EVERYTHING, Ending, Narrator, Row, Viewer, fault_words
+from referee.record.reasons import is_fault
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.record.times import late_us
-from referee.texts import clean, one_line
+from referee.texts import clean, one_line, plural
 
 _PART = re.compile(r"(?=<g)")
 
@@ -101,6 +102,15 @@ class Extent:
     faults: Mapping[int, int] = field(default_factory=dict)
     points: tuple[int, ...] = ()
     said: str = ""
+
+    def end(self, ending: Ending | None) -> int:
+        """The step that shows how the match ended: that of the fault it ended with, or the last."""
+        return self.last if ending is None else self.faults.get(ending.seat, self.last)
+
+
+def step_words(step: int, last: int) -> str:
+    """Where a step stands among `last`. The pages' scripts have the same words in `keys.js`."""
+    return f"step {step} of {last}" if step else f"start, before {plural(last, 'step')}"
 
 
 def extent_of(record: Record) -> Extent:
@@ -220,7 +230,8 @@ def _fault(line: FaultLine | Strike, said: str, record: Record, *, secret: bool)
     text = "; ".join(part for part in (detail, said) if part)
     texts = [] if secret else _texts(record, line)
     words = f"{seat_name(record.header.names, line.seat)} {fault_words(line.reason)}"
-    shown = {"kind": "fault", "seat": line.seat, "text": one_line(text), "words": one_line(words), "texts": texts}
+    kind = "fault" if is_fault(line.reason) else "resigned"
+    shown = {"kind": kind, "seat": line.seat, "text": one_line(text), "words": one_line(words), "texts": texts}
     late = 0 if secret else _late_us(record, line)
     return shown | ({"late_us": late} if late else {})
 

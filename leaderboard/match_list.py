@@ -10,6 +10,7 @@ from leaderboard.controls import annulled_entries
 from leaderboard.evidence import Evidence, evidence_of, last_lines
 from leaderboard.index import load_index
 from leaderboard.records import MatchRow
+from leaderboard.results import has_people, is_person
 from leaderboard.schedule_view import view_schedule
 from referee.errors import JournalError, UsageError
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
@@ -232,12 +233,13 @@ def _run_name(path: Path) -> str:
 
 
 def _status(record: Record) -> str:
-    """In a word. A match of a bot against itself counts, and changes no rating."""
+    """In a word. A match of a bot against itself, or with a person, counts, and changes no rating."""
     if record.problems:
         return "damaged"
     if record.footer is None:
         return "unfinished"
-    return "unrated" if record.footer.status == "rated" and _is_mirror(record.header) else record.footer.status
+    unrated = _is_mirror(record.header) or has_people(record.header)
+    return "unrated" if record.footer.status == "rated" and unrated else record.footer.status
 
 
 def _is_mirror(head: Header) -> bool:
@@ -257,6 +259,7 @@ def _seat(record: Record, number: int, ruled: Sequence[int], evidence: Sequence[
         "entry_id": who.entry_id,
         "name": who.name,
         "version": who.version,
+        "person": is_person(record.header, who),
         "rank": _of_seat(ruled or footer.ranking, number) if footer else None,
         "points": _of_seat(footer.returns, number) if footer else None,
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),

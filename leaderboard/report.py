@@ -24,6 +24,7 @@ from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, res
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import game_title, in_words, pool_title
 from referee.record.journal import FailedStart, slow_start
+from referee.record.reasons import is_fault
 from referee.texts import clean
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -163,7 +164,7 @@ def _listed(rows: Sequence[MatchRow]) -> list[MatchRow]:
     if len(rows) <= MOST_MATCHES:
         return list(rows)
     last = {row.match_id for row in rows[-MOST_MATCHES:]}
-    return [row for row in rows if row.match_id in last or any(seat.fault for seat in row.seats)]
+    return [row for row in rows if row.match_id in last or any(is_fault(seat.fault) for seat in row.seats)]
 
 
 def _plain(value: object) -> str:

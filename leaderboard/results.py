@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from leaderboard.records import MatchRow
+from leaderboard.records import MatchRow, SeatRow
+from referee.record.format import PERSON, Header, SeatHeader
+from referee.run.folder import SINGLE
 
 Team: TypeAlias = tuple[str, ...]
 """Entry ids, sorted."""
@@ -15,8 +17,10 @@ equal results of the same entries are the same value."""
 
 
 def result_of(match: MatchRow) -> Result | None:
-    """None where the match says nothing: one team alone, or an entry that sits twice."""
+    """None where the match says nothing: one team alone, an entry that sits twice, or a person in a seat."""
     seats = match.seats
+    if has_people(match):
+        return None
     if len(seats) == 2 and seats[0].team != seats[1].team:  # most matches by far
         one, other = seats
         if one.entry_id == other.entry_id:
@@ -70,6 +74,16 @@ def groups_of(results: Iterable[Result]) -> list[frozenset[str]]:
 def is_mirror(match: MatchRow) -> bool:
     """Whether an entry has more than one seat: the match changes no rating."""
     return len({seat.entry_id for seat in match.seats}) < len(match.seats)
+
+
+def is_person(match: MatchRow | Header, seat: SeatRow | SeatHeader) -> bool:
+    """Whether a person plays this seat of the match."""
+    return match.tournament == SINGLE and seat.version == PERSON
+
+
+def has_people(match: MatchRow | Header) -> bool:
+    """Whether a person plays in it: the match changes no rating."""
+    return match.tournament == SINGLE and any(seat.version == PERSON for seat in match.seats)
 
 
 def tied_pairs(results: Mapping[Result, int]) -> tuple[int, int]:

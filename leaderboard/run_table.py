@@ -16,11 +16,12 @@ from leaderboard.schedule_view import NO_TABLE, FormatTable, ScheduleView, view_
 from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
 from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.errors import BusyError, TournamentError
+from referee.record.reasons import is_fault
 from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
 
-COMPUTED_BY = 11
+COMPUTED_BY = 12
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -218,5 +219,5 @@ def _parse_live(text: str) -> dict[Pool, LiveTable]:
 
 def without_faults(counted: Counted) -> Counted:
     """The same without the matches in which a seat faulted."""
-    clean: list[MatchRow] = [row for row in counted.rows if not any(seat.fault for seat in row.seats)]
+    clean: list[MatchRow] = [row for row in counted.rows if not any(is_fault(seat.fault) for seat in row.seats)]
     return replace(counted, rows=tuple(clean))

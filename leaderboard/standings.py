@@ -14,10 +14,11 @@ from leaderboard.ratings.official import INTERVAL_95, METHOD, Official, rate
 from leaderboard.ratings.registry import MODELS
 from leaderboard.ratings.skill import Skill
 from leaderboard.records import MatchRow, SeatRow
-from leaderboard.results import is_mirror
+from leaderboard.results import is_mirror, is_person
 from leaderboard.usage import Spent, spent
 from leaderboard.usage import add as add_usage
 from referee.record.journal import ALL_APPROVED, Approvals
+from referee.record.reasons import is_fault
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
 LIVE_CAPTION = f"Ranked by mu - 3 sigma. {LIVE_METHOD}."
@@ -38,6 +39,8 @@ class Standing:
     one; `elo` and its standard error are the cross-check. `better` is the probability that the entry is stronger than
     the next row's; None in the last row of a group. An entry that was not rated comes last, and has None in all of
     them, in `rank` and in `group`.
+
+    A person in a single match has no row. Matches with people count in `played`, and are not rated.
 
     Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
     `mirrors` are matches of an entry against itself: each counts once in `played`, and is neither won, drawn nor lost.
@@ -289,13 +292,15 @@ def _table(
     for match in pool:
         mirror = is_mirror(match)
         for seat in match.seats:
+            if is_person(match, seat):
+                continue
             who.setdefault(seat.entry_id, Entrant(seat.entry_id, seat.name, seat.version))
             done = tallies.setdefault(seat.entry_id, Tally())
             _count_times(done, seat)
             add_usage(done.usage, seat.usage)
             if not mirror:
                 _count(done, match, seat)
-            if seat.fault:
+            if is_fault(seat.fault):
                 faults.setdefault(seat.entry_id, Counter())[seat.fault] += 1
         for entry_id in {seat.entry_id for seat in match.seats} if mirror else ():
             tallies[entry_id].played += 1

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from leaderboard import times
 from leaderboard.ratings.official import INTERVAL_95, Official
 from leaderboard.records import MatchRow, SeatRow
+from referee.record.reasons import is_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,7 @@ def _entries(ordered: Sequence[_Played]) -> dict[str, EntryFacts]:
     for match, block, scores in ordered:
         played.update({seat.entry_id for seat in match.seats})
         for seat, score in zip(match.seats, scores, strict=True):
-            if seat.fault:
+            if is_fault(seat.fault):
                 faults[seat.entry_id][seat.fault] += 1
             if seat.startup_us:
                 startups[seat.entry_id].append(seat.startup_us)

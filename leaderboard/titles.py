@@ -1,12 +1,15 @@
-"""Names for people instead of ids: of games, of tables, and of the reasons why matches end."""
+"""Names for people instead of ids: of games, of tables, of matches, and of the reasons why matches end."""
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from leaderboard.records import MatchRow
 from referee.games.registry import BrokenGame, UnknownGame, load_game
+from referee.record.format import Header, told_apart
 from referee.record.narration import fault_words
 from referee.record.reasons import EndReason
+from referee.run.folder import SINGLE
 
 _LIMIT = re.compile(r"the limit is ([^;,]+)$")
 
@@ -29,6 +32,26 @@ def division_title(name: str, game_id: str, players: Sequence[int]) -> str:
     """The title of a division of a ladder: "Shibuya, 2 or 4 players", and its own name behind that where it has one."""
     own = "" if name == game_id else f" ({name})"
     return f"{game_title(game_id)}, {' or '.join(map(str, players))} players{own}"
+
+
+def match_title(match: MatchRow | Header) -> str:
+    """What tells a match from the others of its run. "Match 12" is the twelfth of its schedule; a single match has its
+    game, its bots and its time: "Shibuya: greedy against mine, 2026-11-29 19:59:12 UTC"."""
+    if match.tournament != SINGLE:
+        return match_label(match)
+    names = told_apart([seat.name for seat in match.seats])
+    joint = " against " if len(names) == 2 else ", "
+    return f"{game_title(match.game)}: {joint.join(names)}, {match_label(match)} UTC"
+
+
+def match_label(match: MatchRow | Header) -> str:
+    """The same for a place that has the game and the bots already: "Match 12" or "2026-11-29 19:59:12"."""
+    if match.tournament != SINGLE:
+        return f"Match {match.place + 1}"
+    try:
+        return f"{datetime.fromisoformat(match.created_at).astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    except ValueError:  # a record that a program wrote
+        return match.created_at
 
 
 def in_words(name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
-from leaderboard.frames import Frame, frames_of
+from leaderboard.frames import Frame, frames_of, step_words
 from referee.errors import ExpectedError
 from referee.games.drawing import Look, stylesheet
 from referee.games.drawing.parts import picture, text
@@ -20,7 +20,6 @@ from referee.games.drawing.spots import Spots
 from referee.games.drawing.text import cleaned
 from referee.record import Record
 from referee.record.narration import Viewer
-from referee.texts import plural
 
 END_S = 3.0
 """How long the last step stays before the film begins again."""
@@ -99,7 +98,7 @@ def _without_words(board: ET.Element) -> Iterator[ET.Element]:
 def _caption(frame: Frame, last: int, names: Sequence[str], width: float, height: float) -> Iterator[ET.Element]:
     """What has happened, below the board."""
     rows = [
-        f"step {frame.step} of {last}" if frame.step else f"start, before {plural(last, 'step')}",
+        step_words(frame.step, last),
         *(_told(line, names) for line in frame.lines),
     ]
     if len(rows) > _ROWS:

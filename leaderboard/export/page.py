@@ -13,13 +13,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import Frame, frames_of, part_indexes, row_values, viewers
+from leaderboard.frames import Frame, extent_of, frames_of, part_indexes, row_values, viewers
 from leaderboard.report import TEMPLATES
-from leaderboard.titles import game_title, in_words, with_names
+from leaderboard.titles import game_title, in_words, match_label, with_names
 from referee.games.drawing import stylesheet
 from referee.record import Record
 from referee.record.narration import EVERYTHING, Viewer, ending_of
 from referee.record.times import seat_times
+from referee.run.folder import SINGLE
 from referee.texts import clean, one_line
 
 _HERE = Path(__file__).parent
@@ -33,6 +34,7 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
     chosen = [viewer for viewer in offered if viewer in wanted] or offered
     views = {viewer: list(frames_of(record, viewer)) for viewer in chosen}
     frames = views[chosen[0]]
+    ending = ending_of(record.header, record.lines, record.footer) if record.footer else None
     return template.render(
         head=record.header,
         footer=record.footer,
@@ -42,14 +44,16 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
         wrong=frames[-1].wrong,
         names=record.header.names,
         title=game_title(record.header.game),
-        ending=ending_of(record.header, record.lines, record.footer).sentence if record.footer else "",
+        ending="" if ending is None else ending.sentence,
+        label=match_label(record.header),
+        single=record.header.tournament == SINGLE,
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)};"
         " base-uri 'none'; form-action 'none'",
         script=Markup(script),  # noqa: S704 - our own file
         style=Markup(style),  # noqa: S704 - our own file
         board=_board(frames),
         back=back,
-        content=_packed(record, views),
+        content=_packed(record, views, extent_of(record).end(ending)),
     )
 
 
@@ -76,8 +80,9 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
-    """All that the script shows, compressed: neighbouring boards share nearly all their parts, and so do the views.
+def _packed(record: Record, views: dict[Viewer, list[Frame]], end: int) -> str:
+    """All that the script shows, which begins at the step `end`. It is compressed: neighbouring boards share nearly all
+    their parts, and so do the views.
 
     Base64 has no character that could end the element it stands in, whatever a bot wrote.
     """
@@ -85,6 +90,7 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
     seats = [one_line(name) for name in record.header.names]
     content: dict[str, Any] = {
         "seats": seats,
+        "end": end,
         "steps": [frame.lines for frame in next(iter(views.values()))],
         "views": [
             {

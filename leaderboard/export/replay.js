@@ -23,7 +23,7 @@
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
   const took = (line) => milliseconds(Math.max(0, line.wall_us - line.lag_us)) + (line.lag_us >= 1000 ? ` (and ${milliseconds(line.lag_us)} of lag)` : "");
   const who = (line) => (line.seat === undefined ? "chance" : match.seats[line.seat] ?? `seat ${line.seat}`);
-  const words = (line) => (line.kind === "fault" ? line.words : line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
+  const words = (line) => line.words ?? (line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
 
   function sayLine(line) {
     const said = element("p", "", line.kind === "fault" ? "fault" : "");
@@ -158,7 +158,7 @@
     const wanted = new URLSearchParams(location.hash.slice(1));
     look(wanted.get("seat") ?? "");
     const step = wanted.get("step");
-    show(step === "last" ? last : Math.trunc(Number(step)) || 0);
+    show(step === null ? match.end : step === "last" ? last : Math.trunc(Number(step)) || 0);
   }
 
   window.addEventListener("hashchange", fromAddress);

@@ -1,6 +1,6 @@
 // Steps by keys, but where a key has a meaning of its own: in a field, on a button, in what scrolls.
 "use strict";
-// Before the first step nothing has happened.
+// Where a step stands among `last`. The same words as `step_words` of frames.py.
 const stepWords = (at, last) => (at ? `step ${at} of ${last}` : last === 1 ? "start, before 1 step" : `start, before ${last} steps`);
 
 function stepByKeys(keys, go, toggle, fill = () => {}) {

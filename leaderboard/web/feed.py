@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from leaderboard.records import MatchRow
 from leaderboard.results import result_words
-from leaderboard.titles import game_title
+from leaderboard.titles import game_title, in_words, match_label
 from leaderboard.web.pages import page, wanted_run
 from leaderboard.web.security import FRAMED_POLICY
 from leaderboard.web.tables import tables_of
@@ -46,13 +46,14 @@ def atom(title: str, here: str, rows: Sequence[MatchRow]) -> str:
     ]
     for row in rows:
         address = f"{here}/matches/{quote(row.match_id, safe='')}"
+        which = f"{game_title(row.game)}, {match_label(row).lower()}"
         lines += [
             "<entry>",
             f"<title>{_text(result_words(row))}</title>",
             f"<id>urn:crosstown:match:{escape(name)}:{escape(quote(row.match_id, safe=''))}</id>",
             f"<updated>{escape(row.created_at or _BEGUN)}</updated>",
             f"<link href={quoteattr(address)}/>",
-            f"<summary>{_text(f'{game_title(row.game)}, match {row.place + 1}: {row.reason}')}</summary>",
+            f"<summary>{_text(f'{which}: {in_words(row.reason)}')}</summary>",
             "</entry>",
         ]
     return "\n".join([*lines, "</feed>", ""])

@@ -19,6 +19,7 @@ from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import may_see_output, shown_record
 from leaderboard.web.tables import EntryMatch, RunTables, tables_of
 from referee.record import RecordError, read_record
+from referee.record.reasons import is_fault
 from referee.run.folder import RunFolder
 
 ROWS = 200
@@ -148,7 +149,7 @@ def playing_of(request: Request, name: str, number: int, *, with_faults: bool = 
 
 def _faults(request: Request, place: RunFolder, entry: Entry, matches: Sequence[EntryMatch]) -> tuple[Fault, ...]:
     """The last ones, of matches that may be looked at: `matches` has no others."""
-    faulty = [(match.row, seat) for match in matches for seat in match.seats if seat.fault][:_FAULTS]
+    faulty = [(match.row, seat) for match in matches for seat in match.seats if is_fault(seat.fault)][:_FAULTS]
     own = may_see_output(request, place.name, entry.entry_id)
     made = []
     for row, seat in faulty:

@@ -16,15 +16,15 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 
 from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of, output_title
-from leaderboard.frames import extent_of, frames_of, step_of_fault, viewer_of, viewers
+from leaderboard.frames import extent_of, frames_of, step_of_fault, step_words, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS, TEMPLATES, bar_cell
-from leaderboard.results import is_mirror, outcome_for, result_words
+from leaderboard.results import has_people, is_mirror, is_person, outcome_for, result_words
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
-from leaderboard.titles import end_words, game_title, option_words, pool_title, with_names
+from leaderboard.titles import end_words, game_title, match_label, match_title, option_words, pool_title, with_names
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
 from leaderboard.web.bracket import Bracket, bracket_svg, brackets_of
 from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
@@ -45,9 +45,10 @@ from leaderboard.web.watching import live_matches
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
 from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
+from referee.record.reasons import is_fault
 from referee.record.store import contents, is_live, is_packed, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
-from referee.run.folder import RunFolder, runs_in
+from referee.run.folder import SINGLE, RunFolder, runs_in
 from referee.run.machines import read_state
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.schedule.formats.stages import FORMAT as STAGES
@@ -71,6 +72,7 @@ def make_templates() -> Environment:
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.filters |= {"fault": fault_words, "result": result_words, "end": end_words, "with_names": with_names}
+    environment.filters |= {"match_title": match_title, "match_label": match_label}
     environment.filters["rule"] = option_sentence
     environment.filters["output_title"] = output_title
     environment.globals |= {
@@ -80,7 +82,8 @@ def make_templates() -> Environment:
         "interval_bar": bar_cell,
         "evidence_plot": _evidence_plot,
     }
-    environment.tests["mirror"] = is_mirror
+    environment.tests |= {"mirror": is_mirror, "with_people": has_people}
+    environment.globals["is_person"] = is_person
     return environment
 
 
@@ -305,7 +308,7 @@ def bot(request: Request) -> Response:
     faults: dict[str, list[tuple[MatchRow, SeatRow]]] = {}
     for played in matches:
         for seat in played.seats:
-            if seat.fault:
+            if is_fault(seat.fault):
                 faults.setdefault(seat.fault, []).append((played.row, seat))
     own = may_see_output(request, place.name, entry_id)
     start = tables.facts.failed_starts.get(entry_id)
@@ -346,7 +349,8 @@ def _ways(tables: RunTables, versions: Sequence[Standing]) -> dict[Pool, Markup]
 
 def match(request: Request) -> Response:
     """One match: the board at `step`, as `seat` saw it; `fault` names a seat and leads to its fault. Without `seat` it
-    is shown as everybody may see it, which is everything once it is over."""
+    is shown as everybody may see it, which is everything once it is over. Without `step` it is shown as it ended: at
+    the fault that ended it, or at its last step."""
     place, record = read_wanted(request)
     if seat := request.query_params.get("fault", ""):
         step = step_of_fault(record, _number(seat, -1))
@@ -356,8 +360,9 @@ def match(request: Request) -> Response:
         viewer = EVERYTHING
     extent = extent_of(record)
     ending = None if record.footer is None else ending_of(record.header, record.lines, record.footer)
+    end = extent.end(ending)
     wanted = request.query_params.get("step", "")
-    step = extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
+    step = end if not wanted else extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
     board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
     run = request.app.state.tables.facts(place).run
     return page(
@@ -367,13 +372,14 @@ def match(request: Request) -> Response:
         warnings=request.app.state.tables.facts(place).warnings,
         record=record,
         head=record.header,
+        single=record.header.tournament == SINGLE,
         footer=record.footer,
         names=record.header.names,
         times=seat_times(record.lines, record.header.players, record.footer.faults if record.footer else ()),
         points=extent.points,
         ending=ending,
         said="" if ending is None else extent.said,
-        end_step=extent.last if ending is None else extent.faults.get(ending.seat, extent.last),
+        end_step=end,
         why_aside=why_aside(record.path),
         attempts=_other_attempts(place, record),
         failed_starts=[
@@ -388,6 +394,7 @@ def match(request: Request) -> Response:
         viewer="" if viewer is None else str(viewer),
         viewers=["" if item is None else str(item) for item in viewers(record)],
         step=step,
+        where=step_words(step, extent.last),
         last=extent.last,
         wrong=extent.wrong,
         board=Markup(board),  # noqa: S704 - escaped where it is drawn

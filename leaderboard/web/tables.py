@@ -20,7 +20,7 @@ from leaderboard.index import Index, load_index
 from leaderboard.ratings.live import LiveTable, Way
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
-from leaderboard.results import outcome_for
+from leaderboard.results import is_person, outcome_for
 from leaderboard.run_table import kept_live
 from leaderboard.schedule_view import Ahead, FormatTable, Pairing, ScheduleView
 from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
@@ -274,12 +274,13 @@ def _tables(
     )
     table = standings(counted, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
+    pools = [pool for pool in pools if pool.rows]  # two people alone have no table
     listed = tuple(row for row in counted.rows if _may_be_listed(run, row, facts, ahead, hide_live=hide_live))
     known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
     for row in reversed(listed):
-        for entry_id in dict.fromkeys(seat.entry_id for seat in row.seats):
+        for entry_id in dict.fromkeys(seat.entry_id for seat in row.seats if not is_person(row, seat)):
             own = tuple(seat for seat in row.seats if seat.entry_id == entry_id)
             entries.setdefault(entry_id, []).append(EntryMatch(row, own))
     for found in entries.values():

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from leaderboard.results import is_person
 from referee.record import Header, RecordError
 from referee.record.reader import read_header
 from referee.run.folder import RunFolder
@@ -48,6 +49,8 @@ def why_not_watched(header: Header, open_bots: Sequence[str] = ()) -> str:
     `open_bots` are those of its run that may play with the same seed in other matches and can reach these pages.
     """
     for name, seat in zip(header.names, header.seats, strict=True):
+        if is_person(header, seat):
+            return f"'{name}' is a person, who could read this page"
         if way := _way_out(seat.sandbox):
             return f"'{name}' {way} and could read this page"
     if open_bots:

@@ -17,8 +17,9 @@ from referee.games.api import Game, seat_name, text_board
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Header, Line
 from referee.record.journal import FailedStart
-from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of
+from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of, fault_words
 from referee.record.reader import NotARecordError, RecordFollower
+from referee.record.reasons import is_fault
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.record.times import seat_times, time_words
@@ -165,7 +166,7 @@ class Match:
         extra += [self._line(line) for line in step.lines if isinstance(line, FaultLine | Strike | Dropped)]
         board = text_board(game, step.state.observation(self.seat), self._names)
         happened = (*(one_line(sentence) for sentence in shown), *(f"  {line}" for line in extra))
-        return Frame(happened, board, bool(faults), row, tuple(extra))
+        return Frame(happened, board, row.fault, row, tuple(extra))
 
     def _line(self, line: object) -> str:
         """What is said of one line of the record beside the sentences, or without them."""
@@ -180,14 +181,19 @@ class Match:
                 return f"{self._name(line.seat)}: {one_line(line.action)}  {took}{note}"
             case FaultLine():
                 left = ", leaves" if line.withdrawn else ""
-                return f"fault of {self._name(line.seat)}: {one_line(line.reason)}{left}{self._told(line.detail)}"
+                return f"{self._blamed(line)}{left}{self._told(line.detail)}"
             case Strike():
                 lost = _EFFECTS.get(line.effect, line.effect)
-                return f"fault of {self._name(line.seat)}: {one_line(line.reason)}{lost}{self._told(line.detail)}"
+                return f"{self._blamed(line)}{lost}{self._told(line.detail)}"
             case Dropped():
                 what = "" if self._secret else f" ({one_line(line.what)})"
                 return f"a message of {self._name(line.seat)} was dropped{what}"
         raise TypeError(f"not a line of a record: {line!r}")
+
+    def _blamed(self, line: FaultLine | Strike) -> str:
+        if is_fault(line.reason):
+            return f"fault of {self._name(line.seat)}: {one_line(line.reason)}"
+        return f"{self._name(line.seat)} {fault_words(line.reason)}"
 
     def _told(self, detail: str) -> str:
         return "" if self._secret else f": {one_line(detail)}"
@@ -315,7 +321,7 @@ def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as
                 *([row["run"] or "-"] if runs else []), row["match"], row["created_at"][:16],
                 *([row["stage"] or "-"] if stages else []), *([str(row["round"] or "-")] if rounds else []),
                 *([str(row["table"] or "-")] if tables else []), row["game"],
-                " ".join(seat["name"] for seat in row["seats"]),
+                " ".join(seat["name"] + " (person)" * seat["person"] for seat in row["seats"]),
                 (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
                 (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
                 row["problem"] or row["reason"] or "-", str(row["decisions"]),

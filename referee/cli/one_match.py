@@ -36,9 +36,9 @@ from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
-from referee.record.format import Usage
+from referee.record.format import PERSON, Usage
 from referee.record.journal import slow_start
-from referee.record.reasons import EndReason
+from referee.record.reasons import EndReason, is_fault
 from referee.record.times import SHOWN_LAG_US, late_us
 from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
@@ -235,7 +235,7 @@ def conclude(
     detail = f": {one_line(result.detail)}" if result.detail else ""
     print_text(f"{result.reason}{detail}")
     for fault in result.faults:
-        if fault is not None and fault.reason is not EndReason.RESIGNED:
+        if fault is not None and is_fault(fault.reason):
             for line in _of_fault(spec, fault, sandboxes):
                 print_text(one_line(line))
     for line in _after_the_match(spec, result, heard):
@@ -460,7 +460,7 @@ def human_entry(folder: Path, name: str, run: Sequence[str], number: int) -> Ent
     argv = ", ".join(map(toml_text, run))
     lines = [
         f"name = {toml_text(name)}",
-        'version = "1"',
+        f'version = "{PERSON}"',
         'games = ["*"]',
         f"run = [{argv}]",
         "[options]",

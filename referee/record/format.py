@@ -24,7 +24,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from referee.errors import ExpectedError
 
@@ -40,6 +40,9 @@ STRIKE = "s"
 EFFECT_NONE, EFFECT_CHOICE, EFFECT_TAKEN = EFFECTS = ("none", "choice", "taken")
 DROPPED = "x"
 FOOTER = "footer"
+
+PERSON: Final = "person"
+"""The version of a seat that a person plays. Only single matches have such seats: elsewhere it is a bot's own word."""
 
 
 class RecordError(ExpectedError):

@@ -17,7 +17,7 @@ from referee.games.api import (
     seat_name,
 )
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine, Footer, Header, Line, Strike
-from referee.record.reasons import OWN_FAULTS, EndReason
+from referee.record.reasons import OWN_FAULTS, EndReason, is_fault
 from referee.record.replay import Step
 from referee.record.times import in_seconds, margin_us
 
@@ -105,7 +105,7 @@ class Narrator:
                 self._begin(number)
             faults = [line for line in acted if not isinstance(line, Answer)]
             answers = [line for line in acted if isinstance(line, Answer)]
-            self._row = replace(self._row, move=self._moves + 1, fault=bool(faults))
+            self._row = replace(self._row, move=self._moves + 1, fault=any(is_fault(line.reason) for line in faults))
             self._moves += len(answers)
             self._said += [self._fault(line) for line in faults]
             self._silent = [self._decided(line, step.state) for line in answers]

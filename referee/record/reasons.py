@@ -60,6 +60,11 @@ _VOID = frozenset(
 )
 
 
+def is_fault(reason: str) -> bool:
+    """Whether a seat that ended with this reason did something wrong: to resign ends a match and is no fault."""
+    return reason not in ("", EndReason.RESIGNED)
+
+
 def status_of(reason: EndReason) -> Status:
     """Whether a match that ended so counts."""
     if reason is EndReason.CANCELLED:

@@ -61,7 +61,7 @@
     return made;
   }
 
-  const words = (line) => (line.kind === "fault" ? line.words : line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
+  const words = (line) => line.words ?? (line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
 
   function tell(frame) {
     const said = frame.events.map((text) => element("p", text));

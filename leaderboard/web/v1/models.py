@@ -247,11 +247,12 @@ class Match(BaseModel):
 
 
 class FrameLine(BaseModel):
-    """A line of the record. An `answer` has times in microseconds and a note; a `fault` has texts."""
+    """A line of the record. An `answer` has times in microseconds and a note; a `fault` has texts; `resigned` is no
+    fault."""
 
-    kind: Literal["chance", "answer", "fault", "dropped"]
+    kind: Literal["chance", "answer", "fault", "resigned", "dropped"]
     text: str
-    words: str | None = Field(None, description="Of a fault: what its seat did, as a sentence.")
+    words: str | None = Field(None, description="Of a fault or a resignation: what its seat did, as a sentence.")
     seat: int | None = None
     wall_us: int | None = None
     cpu_us: int | None = None

@@ -89,6 +89,16 @@ def ending_words(reason: str) -> str:
     return _ENDINGS.get(reason, reason.replace("_", " "))
 
 
+def begun(o: Observation) -> bool:
+    """Whether the first turn has begun: before it the monsters roll for it, and are placed."""
+    return any(o.holdings.turns)
+
+
+def turn_words(o: Observation, active: str) -> str:
+    """Whose turn it is, where `active` is the name of the active seat."""
+    return f"turn of {active}" if begun(o) else "before the first turn"
+
+
 def place_name(o: Observation, seat: int) -> str:
     """Where a monster is."""
     borough = o.seats.borough[seat]
@@ -118,7 +128,9 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
         seats.append(moved(0, y, content))
         y += height + _GAP
     headline = _headline(o, look)
-    sign = o.asked_seat if o.asked_seat != NO_SEAT else o.active_seat if not o.reason else o.winner_seat
+    sign = o.asked_seat if o.asked_seat != NO_SEAT else o.winner_seat if o.reason else o.active_seat
+    if not begun(o) and o.asked_seat == NO_SEAT:
+        sign = NO_SEAT
     return picture(
         WIDTH,
         y + 1,
@@ -141,7 +153,7 @@ def _headline(o: Observation, look: Look) -> str:
     if o.reason:
         winner = "nobody" if o.winner_seat == NO_SEAT else seat_name(look, o.winner_seat, MONSTERS[o.winner_seat])
         return f"{winner} has won ({ending_words(o.reason)})"
-    turn = f"turn of {seat_name(look, o.active_seat, MONSTERS[o.active_seat])}"
+    turn = turn_words(o, seat_name(look, o.active_seat, MONSTERS[o.active_seat]))
     if o.asked_seat == NO_SEAT:
         return f"{turn}; chance decides"
     question = question_words(o.question)

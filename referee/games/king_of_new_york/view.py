@@ -22,6 +22,7 @@ from referee.games.king_of_new_york.constants import (
 )
 from referee.games.king_of_new_york.drawing import (
     action_places,
+    begun,
     cards_of,
     draw,
     ending_words,
@@ -30,6 +31,7 @@ from referee.games.king_of_new_york.drawing import (
     printed_cards,
     question_words,
     title,
+    turn_words,
 )
 from referee.games.king_of_new_york.events import KingEvent
 from referee.games.king_of_new_york.observation import Observation, Setting
@@ -70,7 +72,7 @@ def _headline(o: Observation, names: Sequence[str]) -> list[str]:
             if o.asked_seat == NO_SEAT
             else f"{seat_name(names, o.asked_seat)} is asked: {question_words(o.question)}"
         )
-        line = f"King of New York, turn of {seat_name(names, o.active_seat)}; {asked}"
+        line = f"King of New York, {turn_words(o, seat_name(names, o.active_seat))}; {asked}"
     return wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -79,7 +81,7 @@ def _seat_lines(o: Observation, names: Sequence[str]) -> list[str]:
     lines = [f"seat {'name' if names else 'monster':<12} life VP energy  place                tokens, trophies, goals"]
     for seat in range(o.setting.players):
         place = f"out (event {o.holdings.out[seat]})" if o.holdings.out[seat] else place_name(o, seat)
-        mark = ">" if seat == o.active_seat else " "
+        mark = ">" if seat == o.active_seat and begun(o) else " "
         who = names[seat][:12] if seat < len(names) else MONSTERS[seat]
         seats = o.seats
         line = f"{mark}{seat}   {who:<12}{seats.life[seat]:>5}{seats.vp[seat]:>3}{seats.energy[seat]:>7}"

@@ -47,6 +47,7 @@ QUESTIONS = {
     "keep_tickets": "choose among the tickets drawn",
     "over": "the match is over",
 }
+_SETTING_UP = ("lot", "hands", "deal_tickets", "starting_tickets")
 
 
 def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> str:
@@ -67,7 +68,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
         look=look,
         spots=spots,
         content=[
-            token(16, 12, seen.turn_seat, 7.5) if seen.stage != "over" else "",
+            token(16, 12, seen.turn_seat, 7.5) if seen.stage != "over" and not setting_up(seen) else "",
             text(30, 16, headline, size=11.5, css="ink b", width=WIDTH - 36),
             moved(0, _HEAD, "".join(map_parts(seen.box, seen.holders(), seen.players, spots))),
             moved(0, top, "".join(card_parts(seen, spots))),
@@ -76,12 +77,20 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
     )
 
 
+def setting_up(seen: Observation) -> bool:
+    """Whether no turn has begun: the first player and the cards are drawn, and everybody chooses tickets."""
+    return seen.stage in _SETTING_UP or not any(seen.ticket_counts)
+
+
 def _headline(seen: Observation, look: Look) -> str:
     if seen.stage == "over":
         return over_headline([score.total for score in seen.scores], seen.left)
     left = seen.last_turns
     last = f"; {left} last turn{'s' if left > 1 else ''} to play" if left else ""
-    return f"{seat_name(look, seen.turn_seat)}: {QUESTIONS[seen.stage]}{last}"
+    question = QUESTIONS[seen.stage]
+    if setting_up(seen):
+        return f"Set-up: {question}"
+    return f"{seat_name(look, seen.turn_seat)}: {question}{last}"
 
 
 def _description(seen: Observation, look: Look) -> str:

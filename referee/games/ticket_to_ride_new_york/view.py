@@ -20,7 +20,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
     ticket_id,
 )
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Board, board_of
-from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places
+from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places, setting_up
 from referee.games.ticket_to_ride_new_york.observation import Observation
 
 __all__ = [
@@ -59,11 +59,12 @@ def text_board(observation: Observation, names: Sequence[str] = ()) -> str:
 def _table_lines(seen: Observation, board: Board, names: Sequence[str]) -> list[str]:
     viewer = "a spectator" if seen.viewer is None else seat_name(names, seen.viewer)
     last = f"; {seen.last_turns} last turns to play" if seen.last_turns else ""
+    turn = "Set-up" if setting_up(seen) else f"Turn of {seat_name(names, seen.turn_seat)}"
     top = "unseen" if seen.unknown_tickets else "none"
     under = ", ".join(_ticket(board, ticket_id(number)) if number else "?" for number in seen.under)
     aside = f"; set aside: {_cards(seen.aside)}" if any(seen.aside) else ""
     return [
-        *_hung("", f"Seen by {viewer}. Turn of {seat_name(names, seen.turn_seat)}: {QUESTIONS[seen.stage]}{last}."),
+        *_hung("", f"Seen by {viewer}. {turn}: {QUESTIONS[seen.stage]}{last}."),
         *_hung("Face up:  ", _cards(seen.row)),
         f"Deck:     {seen.deck_size} cards",
         *_hung("Discards: ", _cards(seen.discards) + aside),
