@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from markupsafe import Markup
+
 from leaderboard.evidence import evidence_of
 from leaderboard.titles import with_names
 from referee.games.api import Game, event_sentence, points_so_far, seat_name
-from referee.games.drawing import Look, draw_board, event_places
+from referee.games.drawing import Look, draw_board, event_places, seat_picture
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
-from referee.record.format import Line
+from referee.record.format import Header, Line
 from referee.record.narration import EVERYTHING, Ending, Narrator, Row, Viewer, fault_words
 from referee.record.reasons import is_fault
 from referee.record.replay import Replay, ReplayError, Step, game_of
@@ -133,6 +135,14 @@ def extent_of(record: Record) -> Extent:
         wrong = _wrong(game, error)
     points = () if replay is None else points_so_far(game, replay.state, replay.state.observation(None))
     return Extent(last, wrong, faults, points, said)
+
+
+def seat_pictures(header: Header) -> list[Markup]:
+    """Per seat the piece that stands for it on the board; '' where its game has none."""
+    game = game_of(header)
+    if isinstance(game, str):
+        return [Markup("")] * header.players
+    return [Markup(seat_picture(game, seat, header.players)) for seat in range(header.players)]  # noqa: S704 - our own
 
 
 def step_of_fault(record: Record, seat: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from leaderboard.records import MatchRow, SeatRow
 from referee.record.format import PERSON, Header, SeatHeader
 from referee.run.folder import SINGLE
+from referee.texts import listed
 
 Team: TypeAlias = tuple[str, ...]
 """Entry ids, sorted."""
@@ -113,5 +114,5 @@ def result_words(row: MatchRow) -> str:
     first = [seat.name for seat in seats if seat.rank == seats[0].rank]
     others = [seat.name for seat in seats if seat.rank != seats[0].rank]
     if not others:
-        return f"{', '.join(first[:-1])} and {first[-1]} draw"
-    return f"{' and '.join(first)} {'beats' if len(first) == 1 else 'beat'} {', '.join(others)}"
+        return f"{listed(first)} draw"
+    return f"{listed(first)} {'beats' if len(first) == 1 else 'beat'} {', '.join(others)}"

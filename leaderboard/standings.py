@@ -19,6 +19,7 @@ from leaderboard.usage import Spent, spent
 from leaderboard.usage import add as add_usage
 from referee.record.journal import ALL_APPROVED, Approvals
 from referee.record.reasons import is_fault
+from referee.texts import listed
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
 LIVE_CAPTION = f"Ranked by mu - 3 sigma. {LIVE_METHOD}."
@@ -238,7 +239,7 @@ def _pool_words(pool: Pool) -> str:
 def unsettled(table: Iterable[Standing]) -> str:
     """What must be said of official ratings that did not come to rest; '' if all did."""
     moving = dict.fromkeys((row.game, row.players) for row in table if not row.settled)
-    which = " and ".join(map(_pool_words, moving))
+    which = listed(map(_pool_words, moving))
     return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
 
 

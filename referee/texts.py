@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 
 MOST = 2000
 """Characters of one text that are shown; the record has all of it."""
@@ -62,3 +63,9 @@ def plural(number: int, word: str) -> str:
     if number == 1:
         return f"1 {word}"
     return f"{number} {word}es" if word.endswith(("ch", "s", "x")) else f"{number} {word}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """'ann', 'ann and bob', 'ann, bob and eve'; '' for none."""
+    *others, last = tuple(words) or ("",)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import Frame, extent_of, frames_of, part_indexes, row_values, viewers
+from leaderboard.frames import Frame, extent_of, frames_of, part_indexes, row_values, seat_pictures, viewers
 from leaderboard.report import TEMPLATES
 from leaderboard.titles import game_title, in_words, match_label, with_names
 from referee.games.drawing import stylesheet
@@ -43,6 +43,7 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
         evidence=evidence_of(record),
         wrong=frames[-1].wrong,
         names=record.header.names,
+        pieces=seat_pictures(record.header),
         title=game_title(record.header.game),
         ending="" if ending is None else ending.sentence,
         label=match_label(record.header),

@@ -25,7 +25,7 @@ from referee.run.journal import JournalText, read_on
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.schedule.formats.registry import UnknownFormat, get_format
-from referee.texts import plural
+from referee.texts import listed, plural
 
 NO_TOURNAMENT = "no tournament"
 """The state of a folder of single matches."""
@@ -145,7 +145,7 @@ def _cancelled(run: Run, total: int) -> str:
     words = departure_words(run.controls)
     why = [words[entry] for entry in entries if entry in words]
     more = len(why) - _NAMED
-    because = " and ".join(why[:_NAMED]) + (f", and {plural(more, 'other bot')} left" if more > 0 else "")
+    because = listed([*why[:_NAMED], *([f"{plural(more, 'other bot')} left"] if more > 0 else [])])
     were = "was" if number == 1 else "were"
     return (
         f"{total + number} matches were planned; {number} of them {were} cancelled, because {because}."
@@ -220,7 +220,7 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
         ("Blocks", f"{blocks}; a block is a set of matches with the same dice and cards, in which bots change seats")
     )
     for game in made.get("games", ()):
-        players = " and ".join(map(str, game["players"]))
+        players = listed(map(str, game["players"]))
         changed = _changed_options(game["game"], game.get("options", {}))
         found.append(("Game", f"{game_title(game['game'])}, {players} players" + (f"; {changed}" if changed else "")))
     limits = made.get("limits", {})

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 
 from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of, output_title
-from leaderboard.frames import extent_of, frames_of, step_of_fault, step_words, viewer_of, viewers
+from leaderboard.frames import extent_of, frames_of, seat_pictures, step_of_fault, step_words, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
@@ -375,6 +375,7 @@ def match(request: Request) -> Response:
         single=record.header.tournament == SINGLE,
         footer=record.footer,
         names=record.header.names,
+        pieces=seat_pictures(record.header),
         times=seat_times(record.lines, record.header.players, record.footer.faults if record.footer else ()),
         points=extent.points,
         ending=ending,

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
@@ -19,13 +20,13 @@ from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Questi
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.strength import rivals, usual
-from referee.games.api import Game, action_sentence, event_sentence, question_words
+from referee.games.api import Game, action_sentence, event_sentence, question_words, selection_of
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, get_game, is_game_id
 from referee.record import RecordError, read_record
 from referee.record.format import told_apart
 from referee.run.folder import RunFolder
-from referee.texts import one_line
+from referee.texts import listed, one_line
 
 LOOK_S = 0.05
 _SHOWN_EVENTS = 200
@@ -75,7 +76,7 @@ def seat_page(request: Request) -> Response:
         game=_game(seat.game).title,
         game_id=seat.game,
         human=HUMAN,
-        others=_listed([name for number, name in enumerate(told_apart(seat.names)) if number != seat.seat]),
+        others=listed([name for number, name in enumerate(told_apart(seat.names)) if number != seat.seat]),
         about=about_game(seat.game),
         seat=seat,
         match=_match_address(request, seat),
@@ -180,17 +181,14 @@ def as_typed(value: object) -> str:
 
 
 def _asked(game: Game, question: Question, names: Sequence[str]) -> dict[str, Any]:
+    selection = selection_of(game, question.observation, question.legal)
     return {
         "decision": question.decision,
         "question": one_line(question_words(game, question.kind)),
         "actions": [one_line(action_sentence(game, action, question.observation, names)) for action in question.legal],
+        "selection": None if selection is None else asdict(selection),
         "left_s": question.left_s,
     }
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Such as "ann, bob and eve"."""
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _board(request: Request, seat: HumanSeat, game: Game, question: Question | None, seen: Any) -> str:

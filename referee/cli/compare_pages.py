@@ -12,7 +12,7 @@ from referee.cli.run_pages import Played
 from referee.record.journal import FailedStart
 from referee.run.folder import RunFolder
 from referee.run.run import Run
-from referee.texts import one_line, plural
+from referee.texts import listed, one_line, plural
 from referee.tournament.config import Tournament
 
 
@@ -132,7 +132,7 @@ def _surer(found: dict[str, Any]) -> str:
             " --alpha and --beta, or closer bounds"
         )
     if found["set_aside"]:
-        names = " and ".join(f"'{one_line(name)}'" for name in found["set_aside"])
+        names = listed(f"'{one_line(name)}'" for name in found["set_aside"])
         return (
             f"no more rounds are played: {names} was disqualified for its faults; correct the bot, and compare again"
             " with --new"

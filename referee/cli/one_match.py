@@ -44,7 +44,7 @@ from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
-from referee.texts import missing_package, one_line, own_frames, toml_text, without_store
+from referee.texts import listed, missing_package, one_line, own_frames, toml_text, without_store
 from referee.tournament.confine import hide
 from referee.wire import ListenError
 
@@ -215,7 +215,7 @@ def result_sentence(spec: MatchSpec, result: MatchResult) -> str:
     names = [f"{seat.name} (seat {number + 1})" for number, seat in enumerate(spec.seats)]
     best = [number for number, rank in enumerate(result.ranking) if rank == 1]
     teams = get_game(spec.game).teams(len(spec.seats), spec.options)
-    winners = " and ".join(names[number] for number in best)
+    winners = listed(names[number] for number in best)
     if len({teams[number] for number in best}) == 1:
         said = f"{winners} won"
     elif len(best) == len(names):

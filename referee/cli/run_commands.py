@@ -372,9 +372,10 @@ def annul(
 def whether_again(run: "Run", match_id: str) -> str:
     """Whether a match that was taken back is played again, and by which command."""
     from leaderboard.index import load_index
+    from referee.texts import listed
 
     if gone := run.gone_from(match_id, load_index(run.folder).rows):
-        names = " and ".join(f"'{name}'" for name in gone)
+        names = listed(f"'{name}'" for name in gone)
         return f"it is not played again, for {names} {'is' if len(gone) == 1 else 'are'} out of the run"
     if run.at_work:
         return "it is played again"

@@ -225,11 +225,12 @@ def anchors_of(words: Sequence[str], bots: Sequence["Participant"]) -> dict[str,
 def _check_names(bots: Sequence["Participant"], words: Sequence[str]) -> None:
     """UsageError if --anchor names a bot by a name that another bot has in another of the runs."""
     from referee.errors import UsageError
+    from referee.texts import listed
 
     for name in (word.rpartition("=")[0] for word in words):
         found = list(dict.fromkeys(bot.entry_id for bot in bots if bot.name == name))
         if len(found) > 1 and name not in found:
-            what = f"--anchor {name}=...: {len(found)} bots of these runs have the name, {' and '.join(found)}"
+            what = f"--anchor {name}=...: {len(found)} bots of these runs have the name, {listed(found)}"
             raise UsageError(what, f"name one by its entry id: --anchor {found[0]}=...")
 
 

@@ -27,6 +27,7 @@ from referee.record.reasons import EndReason
 from referee.record.store import closed_path, live_path
 from referee.run.machines import ClusterState, MachineState
 from referee.schedule.spec import MatchSpec
+from referee.texts import listed
 from referee.tournament.executor import Executor, MatchLost, nothing
 from referee.tournament.messages import BotSetup, Meeting
 
@@ -354,7 +355,7 @@ class DaskExecutor:
             lacking = [bot.name for bot in missing]
             for bot in missing:
                 await self._bring(machine, bot, made[bot.content])
-        what = f"machine '{machine.name}' took {' and '.join(map(repr, lacking))}, and cannot play with that"
+        what = f"machine '{machine.name}' took {listed(map(repr, lacking))}, and cannot play with that"
         self._connection.fault(machine, spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
 

@@ -20,6 +20,7 @@ from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine
 from referee.record.reasons import OWN_FAULTS, EndReason, is_fault
 from referee.record.replay import Step
 from referee.record.times import in_seconds, margin_us
+from referee.texts import listed
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None
@@ -226,7 +227,7 @@ def _measured(fault: Mapping[str, Any], margin: int) -> str:
 def _result(names: Sequence[str], footer: Footer, left: Collection[int]) -> str:
     """Who won, with the points unless they are no measure: a seat that left may have lost its points by that."""
     best = [seat for seat, rank in enumerate(footer.ranking) if rank == 1]
-    who = " and ".join(seat_name(names, seat) for seat in best)
+    who = listed(seat_name(names, seat) for seat in best)
     points = footer.returns if len(footer.returns) == len(footer.ranking) else ()
     if len(best) == len(footer.ranking):
         return f"{who} draw" + (f" {' to '.join(map(str, points))}" if points else "")

@@ -34,7 +34,7 @@ ALLOWED = {
         "referee.folders",
         "referee.texts",
     },
-    "referee.record": {"referee.record", "referee.games", "referee.errors"},
+    "referee.record": {"referee.record", "referee.games", "referee.errors", "referee.texts"},
     "referee.schedule": {"referee.schedule", "referee.record.journal", "referee.games", "referee.errors"},
     "referee.run": {
         "referee.run",

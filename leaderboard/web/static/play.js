@@ -4,7 +4,9 @@
   const root = document.getElementById("play");
   const part = (id) => document.getElementById(id);
   const [board, list, happened, status, clock] = ["board", "can", "events", "status", "clock"].map(part);
-  const [resign, narrowed] = ["resign", "narrowed"].map(part);
+  const [resign, narrowed, finding, find] = ["resign", "narrowed", "finding", "find"].map(part);
+  const [select, selected] = ["selection", "selected"].map(part);
+  const LONG = 12; // a longer list has a field that finds actions by their words
   let asked = null;
   let deadline = null;
   let chosen = [];
@@ -12,6 +14,7 @@
   let sent = -1;
   let problem = "";
   let byKeys = false;
+  let things = []; // what can be chosen one by one, as buttons; a chosen one is pressed, and kept
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -19,6 +22,9 @@
     if (className) made.className = className;
     return made;
   }
+
+  const isListed = (index) => !asked.selection || !(index in asked.selection.actions);
+  const whole = () => (asked ? asked.actions.map((_, index) => index).filter(isListed) : []);
 
   function drawList() {
     const rows = chosen.map((index) => {
@@ -31,13 +37,76 @@
       return row;
     });
     list.replaceChildren(...rows);
-    narrowed.hidden = !asked || chosen.length === asked.actions.length;
-    narrowed.firstElementChild.textContent = `${chosen.length} of ${asked ? asked.actions.length : 0} actions.`;
+    const all = whole().length;
+    narrowed.hidden = chosen.length === all;
+    narrowed.firstElementChild.textContent = `${chosen.length} of ${all} actions.`;
+    finding.hidden = chosen.length <= LONG;
+    showFound();
+  }
+
+  // Leaves only the actions that have all words of the field.
+  function showFound() {
+    const words = finding.hidden ? [] : find.value.toLowerCase().split(" ");
+    for (const row of list.children) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  }
+
+  // Things such as dice, one button each: those that no action takes cannot be chosen, and stay.
+  function drawSelection() {
+    const selection = asked?.selection;
+    select.hidden = !selection;
+    things = [];
+    if (selection) {
+      select.firstElementChild.textContent = selection.title;
+      selection.kinds.forEach((kind, number) => {
+        const most = Math.max(...Object.values(selection.actions).map((counts) => counts[number]));
+        for (let thing = 0; thing < selection.counts[number]; thing += 1) {
+          const button = element("button", kind, "thing");
+          button.type = "button";
+          button.disabled = most === 0;
+          button.ariaPressed = thing >= most;
+          button.addEventListener("click", () => press([button]));
+          things.push({ button, number });
+        }
+      });
+      showSelected();
+    }
+    select.querySelector(".things").replaceChildren(...things.map(({ button }) => button));
+  }
+
+  const isKept = (button) => button.ariaPressed === "true";
+
+  function press(buttons) {
+    for (const button of buttons) button.ariaPressed = !isKept(button);
+    showSelected();
+  }
+
+  function showSelected() {
+    const { button, kinds, counts } = asked.selection;
+    const taken = counts.map((_, number) => things.filter((thing) => thing.number === number && !isKept(thing.button)).length);
+    const words = kinds.map((kind, number) => (taken[number] ? `${taken[number]} ${kind}` : "")).filter(Boolean);
+    selected.textContent = words.length ? `${button}: ${words.join(", ")}` : button;
+    selected.disabled = selectedAction(taken) === undefined;
+    selected.dataset.taken = taken;
+  }
+
+  const selectedAction = (taken) =>
+    Object.keys(asked.selection.actions).find((index) => String(asked.selection.actions[index]) === String(taken));
+
+  // A place of the board where things of a selection lie: one more of them is kept, and after the last one none.
+  function keepAt(place) {
+    const number = asked.selection.places.indexOf(place.dataset.place);
+    const here = things.filter((thing) => thing.number === number && !thing.button.disabled).map(({ button }) => button);
+    const next = here.find((button) => !isKept(button));
+    press(next ? [next] : here);
   }
 
   // Places narrow the choice down one after the other; one that fits no remaining action starts the choice again.
   function point(place) {
     const here = place.dataset.action.split(" ").map(Number);
+    if (!here.some(isListed)) {
+      keepAt(place);
+      return;
+    }
     const both = chosen.filter((index) => here.includes(index));
     chosen = both.length > 0 ? both : here;
     for (const other of board.querySelectorAll("[data-action]")) {
@@ -55,7 +124,7 @@
   // stands, and with keys goes on from them to the first choice.
   function hold() {
     const at = document.activeElement;
-    if (![board, list, narrowed, resign].some((place) => place.contains(at))) return;
+    if (![board, list, narrowed, resign, select].some((place) => place.contains(at))) return;
     byKeys = at.matches(":focus-visible");
     status.focus({ preventScroll: true });
   }
@@ -95,6 +164,7 @@
     asked = null;
     deadline = null;
     chosen = [];
+    drawSelection();
     drawList();
     resign.hidden = true;
     status.textContent = words;
@@ -103,14 +173,16 @@
   function ask(question) {
     asked = question;
     deadline = question.left_s === null ? null : performance.now() + 1000 * question.left_s;
-    chosen = question.actions.map((_, index) => index);
+    chosen = whole();
+    find.value = "";
+    drawSelection();
     drawList();
     sure = false;
     resign.textContent = "Resign";
     resign.hidden = false;
     status.textContent = `${problem} Your decision: ${question.question}`.trim();
     problem = "";
-    goOnTo(list.querySelector("button"));
+    goOnTo(root.querySelector(".thing:enabled") ?? list.querySelector("button"));
   }
 
   function tell(texts, earlier) {
@@ -170,10 +242,12 @@
   });
   part("widen").addEventListener("click", () => {
     hold();
-    chosen = asked ? asked.actions.map((_, index) => index) : [];
+    chosen = whole();
     drawList();
     goOnTo(list.querySelector("button"));
   });
+  find.addEventListener("input", showFound);
+  selected.addEventListener("click", () => send({ index: Number(selectedAction(selected.dataset.taken)) }));
   resign.addEventListener("click", () => {
     if (sure) send({ resign: true });
     sure = true;

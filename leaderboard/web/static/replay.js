@@ -181,8 +181,10 @@
         const box = chart.getBoundingClientRect();
         go(Math.floor(((event.clientX - box.left) / box.width) * width));
       });
-      const figure = element("figure");
-      figure.append(element("figcaption", title), chart);
+      const [figure, caption] = [element("figure"), element("figcaption", title)];
+      const piece = root.querySelector(`[data-of="${number}"] svg.seat`);
+      if (piece) caption.prepend(piece.cloneNode(true));
+      figure.append(caption, chart);
       clocks.append(figure);
     });
     list.markSlowest(longest);

@@ -29,6 +29,7 @@ from referee.games.api.options import DATA_OPTION, Option, resolve_options
 from referee.games.api.sentences import (
     ID_LIKE,
     EventSentence,
+    Selection,
     action_sentence,
     classified_sentence,
     event_sentence,
@@ -38,6 +39,7 @@ from referee.games.api.sentences import (
     points_so_far,
     question_words,
     seat_name,
+    selection_of,
     text_board,
 )
 from referee.games.api.text import ActionText
@@ -65,6 +67,7 @@ __all__ = [
     "Payload",
     "PlayersError",
     "Roll",
+    "Selection",
     "State",
     "View",
     "action_sentence",
@@ -79,6 +82,7 @@ __all__ = [
     "question_words",
     "resolve_options",
     "seat_name",
+    "selection_of",
     "state_hash",
     "text_board",
 ]

@@ -60,6 +60,31 @@ def question_words(game: Game, kind: str) -> str:
     return said.get(kind, _words(kind))
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Actions that differ only in how many things of each kind they take, such as the dice to roll again. A page then
+    offers the things and one button instead of a button for each action.
+
+    `title` says what a thing that is chosen stays out of: "Dice to keep". `button` is what the actions do. By kind
+    `kinds` has names, `places` where they lie on the board, and `counts` how many there are; `actions` has, by index in
+    the legal list, how many of each kind an action takes.
+    """
+
+    title: str
+    button: str
+    kinds: tuple[str, ...]
+    places: tuple[str, ...]
+    counts: tuple[int, ...]
+    actions: Mapping[int, tuple[int, ...]]
+
+
+def selection_of(game: Game, observation: Any, legal: Sequence[Action]) -> Selection | None:
+    """How some of the legal actions can be chosen together; None where the game's view has no `selection`."""
+    select = getattr(game.view, "selection", None)
+    found: Selection | None = select(observation, legal) if callable(select) else None
+    return found
+
+
 def points_so_far(game: Game, state: State, observation: Any) -> tuple[int, ...]:
     """Per seat its points, at the end those of the result; () if the game's view cannot tell. See `View`."""
     if state.is_terminal():

@@ -4,7 +4,7 @@ Callers use `draw_board`, `action_places`, `event_places`, `pieces_of` and `styl
 `Drawing` says, or nothing, and then its text board is shown.
 """
 
-from referee.games.drawing.board import action_places, can_draw, draw_board, event_places
+from referee.games.drawing.board import action_places, can_draw, draw_board, event_places, seat_picture
 from referee.games.drawing.look import Drawing, Look
 from referee.games.drawing.pieces import Piece, PieceGroup, pieces_of
 from referee.games.drawing.style import THEMES, stylesheet
@@ -20,5 +20,6 @@ __all__ = [
     "draw_board",
     "event_places",
     "pieces_of",
+    "seat_picture",
     "stylesheet",
 ]

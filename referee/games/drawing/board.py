@@ -38,6 +38,18 @@ def event_places(game: Game, payload: Any) -> tuple[str, ...]:
     return () if drawing is None else drawing.event_places(payload)
 
 
+def seat_picture(game: Game, seat: int, players: int) -> str:
+    """One small `<svg>` element with the piece that stands for a seat on the board, in the classes of `stylesheet()`;
+    '' for a game whose view has no `seat_sign`."""
+    sign: Any = getattr(game.view, "seat_sign", None)
+    if not callable(sign):
+        return ""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="ct-board seat" width="20" height="20" viewBox="-14 -14 28 28"'
+        f' aria-hidden="true">{sign(seat, players)}</svg>'
+    )
+
+
 def _drawing(game: Game) -> Drawing | None:
     view: Any = game.view
     return view if can_draw(game) else None

@@ -27,7 +27,8 @@ class Look:
 
 
 class Drawing(Protocol):
-    """What a game's view has beside `View` if its board can be drawn.
+    """What a game's view has beside `View` if its board can be drawn. With `seat_sign(seat, players)`, a drawing around
+    (0, 0), 26 wide at most, pages show beside a seat's name the piece that stands for it on the board.
 
     A *place* is a name of a part of the board, such as `route:R07`: lower-case kind, colon, identifier; the element has
     it as `data-place`. An action has a place for each thing a person would point at, such as a pedestrian and the

@@ -574,6 +574,11 @@ def _monster(x: float, y: float, seat: int, radius: float = 10) -> str:
     return moved(x, y, head + text(0, 4, str(seat), size=11.5, css=f"on-{fill} b m"))
 
 
+def seat_sign(seat: int, players: int) -> str:
+    """The piece that stands for a seat; see `Drawing`."""
+    return _monster(0, 0, seat)
+
+
 # Single pieces
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, TypeAlias
 
-from referee.games.api import seat_name
-from referee.games.king_of_new_york.actions import DestroyBuilding, KingAction
+from referee.games.api import Selection, seat_name
+from referee.games.king_of_new_york.actions import DestroyBuilding, KingAction, Reroll
 from referee.games.king_of_new_york.constants import (
     BOROUGHS,
     FACES,
@@ -30,6 +30,7 @@ from referee.games.king_of_new_york.drawing import (
     place_name,
     printed_cards,
     question_words,
+    seat_sign,
     title,
     turn_words,
 )
@@ -45,6 +46,8 @@ __all__ = [
     "event_sentence",
     "points",
     "questions",
+    "seat_sign",
+    "selection",
     "text_board",
     "turn_begins",
 ]
@@ -53,6 +56,15 @@ Sentence: TypeAlias = str | Callable[["Teller", Any], str]
 """A template over the fields of an action or event, or a function where the wording depends on their values."""
 
 _WIDTH = 80
+
+
+def selection(o: Observation, legal: Sequence[KingAction]) -> Selection | None:
+    """The dice to roll again, chosen one by one; see `Selection`."""
+    rolls = {index: action.counts for index, action in enumerate(legal) if isinstance(action, Reroll)}
+    if len(rolls) < 2:
+        return None
+    places = tuple(f"die:{face}" for face in FACES)
+    return Selection("Dice to keep", "Roll again", FACES, places, o.turn_state.dice, rolls)
 
 
 def text_board(o: Observation, names: Sequence[str] = ()) -> str:

@@ -352,6 +352,11 @@ def _turned(point: tuple[float, float], turn: int, size: float) -> str:
     return f"{number(round(x, 1))} {number(round(y, 1))}"
 
 
+def seat_sign(seat: int, players: int) -> str:
+    """The piece that stands for a seat; see `Drawing`."""
+    return vehicle("taxi", seat)
+
+
 @lru_cache(maxsize=64)
 def vehicle(kind: str, seat: int) -> str:
     """Around (0, 0): taxis are round, trucks are boxes; the number is the seat."""

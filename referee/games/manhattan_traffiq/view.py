@@ -7,7 +7,7 @@ from referee.games.api import seat_name
 from referee.games.manhattan_traffiq import actions as act
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TraffiqAction
-from referee.games.manhattan_traffiq.drawing import action_places, draw, event_places
+from referee.games.manhattan_traffiq.drawing import action_places, draw, event_places, seat_sign
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 
@@ -20,6 +20,7 @@ __all__ = [
     "event_sentence",
     "points",
     "questions",
+    "seat_sign",
     "text_board",
 ]
 

@@ -275,6 +275,11 @@ def pedestrian(x: float, y: float, team: int, sign: str) -> str:
     return shape + text(x, y + 4, sign, size=11.5, css=f"on-{fill} b m")
 
 
+def seat_sign(seat: int, players: int) -> str:
+    """The piece of a seat's team; see `Drawing`."""
+    return pedestrian(0, 0, seat % 2, TEAM_LETTERS[seat % 2])
+
+
 def _borders(seen: Observation, spots: Spots) -> Iterator[str]:
     for team, setting in enumerate(seen.setting.teams):
         letter = TEAM_LETTERS[team]

@@ -7,7 +7,7 @@ from referee.games.api import seat_name
 from referee.games.shibuya.actions import OFF_GRID, Build, Move, Place, ShibuyaAction
 from referee.games.shibuya.bitboard import SIDE, SLOTS_PER_SIDE
 from referee.games.shibuya.data import LOOKS, TEAMS
-from referee.games.shibuya.drawing import SEAT_NAMES, TEAM_LETTERS, action_places, draw, event_places
+from referee.games.shibuya.drawing import SEAT_NAMES, TEAM_LETTERS, action_places, draw, event_places, seat_sign
 from referee.games.shibuya.events import (
     BuildChosen,
     Finished,
@@ -29,6 +29,7 @@ __all__ = [
     "event_sentence",
     "points",
     "questions",
+    "seat_sign",
     "text_board",
 ]
 

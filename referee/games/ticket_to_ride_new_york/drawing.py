@@ -483,6 +483,11 @@ def token(x: float, y: float, seat: int, radius: float = 8) -> str:
     return circle(x, y, radius, f"f-{fill} piece") + text(x, y + 4, str(seat), size=11, css=f"on-{fill} b m")
 
 
+def seat_sign(seat: int, players: int) -> str:
+    """The piece that stands for a seat; see `Drawing`."""
+    return token(0, 0, seat, 10)
+
+
 def seat_parts(
     seen: Observation, knowing: Mapping[int, Observation], look: Look, spots: Spots, top: float
 ) -> tuple[list[str], float]:

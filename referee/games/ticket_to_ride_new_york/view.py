@@ -20,7 +20,14 @@ from referee.games.ticket_to_ride_new_york.actions import (
     ticket_id,
 )
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Board, board_of
-from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places, setting_up
+from referee.games.ticket_to_ride_new_york.drawing import (
+    QUESTIONS,
+    action_places,
+    draw,
+    event_places,
+    seat_sign,
+    setting_up,
+)
 from referee.games.ticket_to_ride_new_york.observation import Observation
 
 __all__ = [
@@ -32,6 +39,7 @@ __all__ = [
     "event_sentence",
     "points",
     "questions",
+    "seat_sign",
     "text_board",
 ]
 

@@ -38,6 +38,8 @@ def test_it_steps_by_buttons_keys_and_slider_to_the_final_position(
     last = len(list(frames_of(old_record("shibuya")))) - 1
     page = opened("shibuya")
     where = page.locator("#where")
+    assert where.text_content() == f"step {last} of {last}"
+    page.keyboard.press("Home")
     assert where.text_content() == f"start, before {last} steps"
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Next step").click()

@@ -25,6 +25,8 @@ def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
     last = finished(start, game="shibuya")
     page = show("/runs/cup/matches/m1", ready=READY).page
     where = page.locator("#where")
+    assert where.text_content() == f"step {last} of {last}"
+    page.keyboard.press("Home")
     assert where.text_content() == f"start, before {last} steps"
     page.keyboard.press("ArrowRight")
     assert where.text_content() == f"step 1 of {last}"
@@ -43,6 +45,19 @@ def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
     page.reload()
     page.wait_for_selector(READY)
     assert where.text_content() == f"step {last} of {last}"
+
+
+def test_a_match_that_ended_by_a_fault_opens_at_it_and_step_still_names_any_other(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    match = start("m1")
+    match.step()
+    match.crash(1)
+    page = show("/runs/cup/matches/m1", ready=READY).page
+    assert "bob crashed" in page.locator("#happened").text_content()
+    page.goto(f"{page.url}?step=0")
+    page.wait_for_selector(READY)
+    assert page.locator("#where").text_content().startswith("start, before")
 
 
 def test_a_replay_plays_by_itself(start: Callable[..., Any], show: Callable[..., Any]) -> None:
