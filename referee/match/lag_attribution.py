@@ -12,7 +12,6 @@ from referee.match.effort import NO_EFFORT
 from referee.match.seat import Seat
 from referee.match.time_control import Allowance
 from referee.record.reasons import EndReason
-from referee.texts import listed
 
 LOOK_NS = 10_000_000
 """A bot with threads that are ready to run at its deadline is checked again after this time: if each of them has run,
@@ -123,7 +122,7 @@ def judge_lateness(
     if busy := _busy_meanwhile(seat, question, seats):
         evidence["busy_seats_us"] = busy
         late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
-    return EndReason.SUSPECT_TIMEOUT, f"{detail}; {listed(late)}", evidence
+    return EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)}", evidence
 
 
 def _state(seat: SeatPlay, question: Question, *, answered: bool) -> str:

@@ -187,3 +187,8 @@ def test_a_model_that_is_added_to_the_registry_has_a_column(make_row, monkeypatc
     page = report_html("cup", Counted(tuple(rows)), table, total=2, made_at="today")
     assert "<th>share</th>" in page
     assert "<td>1.00</td>" in page
+
+
+def test_to_resign_is_counted_as_lost_and_as_no_fault(make_row):
+    table = standings([make_row(0, {"a": 1, "b": 2}, faults=["", "resigned"])])
+    assert [(row.entry_id, row.lost, dict(row.faults)) for row in table] == [("a", 0, {}), ("b", 1, {})]

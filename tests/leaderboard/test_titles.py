@@ -1,8 +1,10 @@
 """Titles for people instead of ids."""
 
+from dataclasses import replace
+
 import pytest
 
-from leaderboard.titles import division_title, option_words, with_names
+from leaderboard.titles import division_title, match_label, match_title, option_words, with_names
 
 NAMES = ("mine", "a (b)")
 
@@ -31,3 +33,11 @@ def test_a_seat_is_called_by_the_name_of_its_bot(said: str, shown: str) -> None:
 )
 def test_values_of_options_are_words_and_seats_count_from_1(value: object, words: str) -> None:
     assert option_words(value) == words
+
+
+def test_a_match_of_a_tournament_is_called_by_its_place_and_a_single_one_by_game_bots_and_time(make_row) -> None:
+    row = make_row(11, {"a": 1, "b": 2})
+    assert match_title(row) == match_label(row) == "Match 12"
+    single = replace(row, tournament="single", game="shibuya", created_at="2026-11-29T20:59:12.345+01:00")
+    assert match_title(single) == "Shibuya: A against B, 2026-11-29 19:59:12 UTC"
+    assert match_label(single) == "2026-11-29 19:59:12"

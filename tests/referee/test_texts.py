@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.texts import clean, one_line
+from referee.texts import clean, listed, one_line
 
 NAMED = {
     "colours": ("a\x1b[31mb", "a\\x1b[31mb"),
@@ -36,3 +36,10 @@ def test_a_long_text_is_cut_and_says_how_much_is_missing() -> None:
 def test_any_value_may_be_shown() -> None:
     assert one_line(None) == "None"
     assert one_line(ValueError("so\nit is")) == "so\\nit is"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"), [((), ""), (("a",), "a"), (("a", "b"), "a and b"), (("a", "b", "c"), "a, b and c")]
+)
+def test_words_are_listed_with_one_and(words: tuple[str, ...], shown: str) -> None:
+    assert listed(iter(words)) == shown

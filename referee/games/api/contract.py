@@ -142,8 +142,9 @@ class View(Protocol):
     Optional, as an attribute `dealt`: per `KIND` of event that chance brings in numbers a noun ('card'), so that a run
     of them is told as one sentence ('4 cards dealt'). Also optional are `points(observation)`: per seat the points that
     everybody can count so far, to be shown beside the board; `questions`: per kind of decision what it asks, in words;
-    and `turn_begins`: the `KIND` of the event with which a turn begins, where it can come in the same step as the last
-    answer of the turn before.
+    `turn_begins`: the `KIND` of the event with which a turn begins, where it can come in the same step as the last
+    answer of the turn before; and `selection(observation, legal)`: the actions that take some of several like things,
+    so that people choose the things (see `Selection`).
     """
 
     def text_board(self, observation: Any, names: Sequence[str] = ()) -> str:

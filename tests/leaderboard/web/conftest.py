@@ -22,7 +22,7 @@ from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.record import Answer, FaultLine, Footer, Header, RecordWriter, SeatHeader, SeatStats
-from referee.record.format import seed_commitment
+from referee.record.format import PERSON, seed_commitment
 
 SEED = "aa" * 16
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
@@ -41,15 +41,18 @@ class Played:
         place: int,
         sandboxes: tuple[str, ...],
         block: int = 0,
+        tournament: str = "cup",
+        people: tuple[str, ...] = (),
     ) -> None:
         self.game = get_game(game)
         options = resolve_options(game, self.game.options, {})
         seats = tuple(
-            SeatHeader(f"{names.index(name):02x}ff00ff", name, "1", sandbox=sandbox)
+            SeatHeader(f"{names.index(name):02x}ff00ff", name, PERSON if name in people else "1", sandbox=sandbox)
             for name, sandbox in zip(names, sandboxes or ("strict",) * len(names), strict=True)
         )
         head = Header(
-            match_id, "cup", place, block, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
+            match_id, tournament, place, block, game, self.game.rules_version, options, len(names), seats,
+            {"move_s": 1.0},
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
         )  # fmt: skip
         self.note = note
@@ -114,8 +117,10 @@ def begin() -> Callable[..., Played]:
         place: int = 0,
         sandboxes: tuple[str, ...] = (),
         block: int = 0,
+        tournament: str = "cup",
+        people: tuple[str, ...] = (),
     ) -> Played:
-        return Played(folder, match_id, names, game, note, place, sandboxes, block)
+        return Played(folder, match_id, names, game, note, place, sandboxes, block, tournament, people)
 
     return begin
 

@@ -1,5 +1,6 @@
 """A person plays in a real browser, against a real bot, in every game."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -13,6 +14,11 @@ from referee.record.verify import verify
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 
 CHOOSE = """(luck) => {
+  const again = document.querySelector('#selected:enabled');
+  if (again?.checkVisibility() && (luck < 0.3 || !document.querySelector('#can button'))) {
+    again.click();
+    return 'dice';
+  }
   const spots = [...document.querySelectorAll('#board [data-action]')];
   if (spots.length > 0 && luck < 0.5) {
     spots[Math.floor(luck * 2 * spots.length)].dispatchEvent(new MouseEvent('click', { bubbles: true }));
@@ -38,7 +44,7 @@ def play(page: Any, luck: Random) -> list[str]:
     """By what each choice was made, until the match is over."""
     made = []
     while True:
-        page.wait_for_selector("#can button, #status a")
+        page.wait_for_selector("#can button, #selected:enabled, #status a")
         if page.locator("#status a").count():
             return made
         made.append(page.evaluate(CHOOSE, luck.random()))
@@ -64,6 +70,49 @@ def test_a_person_plays_a_whole_match_against_random(show_play: Callable[..., An
     page.click("#status a")
     page.wait_for_selector("#replay[data-ready]")
     assert "Eve <b>" in page.locator("h1").text_content()
+
+
+def test_dice_to_keep_are_chosen_one_by_one_and_one_button_rolls_the_others(
+    show_play: Callable[..., Any], runs: Path
+) -> None:
+    page = show_play("/play?game=king_of_new_york").page
+    choose(page)
+    page.click("button.main")
+    page.wait_for_selector("#can button")
+    while not page.locator("#selection").is_visible():
+        page.locator("#can button").first.click()
+        page.wait_for_selector("#can button")
+    things, again = page.locator(".thing"), page.locator("#selected")
+    assert things.count() == 6
+    assert page.locator("#can button").count() < 4
+    said = again.text_content()
+    things.nth(0).focus()
+    page.keyboard.press("Space")
+    assert things.nth(0).get_attribute("aria-pressed") == "true"
+    assert again.text_content() != said
+    page.locator("#board [data-place^='die:'][data-action]").last.dispatch_event("click")
+    assert page.locator(".thing[aria-pressed=true]").count() == 2
+    again.press("Enter")
+    page.wait_for_selector("#events li:has-text('human rerolls')")
+    (path,) = (runs / "single" / "matches").iterdir()
+    (first,) = (line.action for line in read_record(path).lines if getattr(line, "action", "").startswith("reroll("))
+    assert sum(map(int, re.findall(r"\d+", first))) == 4
+
+
+def test_a_long_list_of_actions_can_be_searched(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya").page
+    choose(page)
+    page.click("button.main")
+    page.wait_for_selector("#can button")
+    shown = page.locator("#can li:visible")
+    every = shown.count()
+    assert page.locator("#finding").is_visible() == (every > 12)
+    if every > 12:
+        words = shown.last.text_content()
+        page.get_by_label("Find an action").fill(words)
+        assert 0 < shown.count() < every
+        page.get_by_label("Find an action").fill("")
+        assert shown.count() == every
 
 
 def test_places_narrow_the_choice_and_the_list_can_be_widened(show_play: Callable[..., Any]) -> None:
