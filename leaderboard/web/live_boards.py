@@ -26,6 +26,8 @@ class LiveBoard:
     match_id: str
     game: str
     names: Sequence[str]
+    begun: str
+    """UTC, ISO 8601."""
     board: Markup
 
 
@@ -63,6 +65,7 @@ class LiveBoards:
         except (RecordError, OSError):  # nothing is written yet, or the match has just ended
             return None
         drawn = Markup(last_frame(record, None).board)  # noqa: S704 - escaped where it is drawn
-        board = LiveBoard(run.name, match_id, game_title(record.header.game), record.header.names, drawn)
+        head = record.header
+        board = LiveBoard(run.name, match_id, game_title(head.game), head.names, head.created_at, drawn)
         self._drawn[path] = size, board
         return board
