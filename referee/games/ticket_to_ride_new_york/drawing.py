@@ -79,7 +79,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 
 def setting_up(seen: Observation) -> bool:
     """Whether no turn has begun: the first player and the cards are drawn, and everybody chooses tickets."""
-    return seen.stage in _SETTING_UP or not any(seen.ticket_counts)
+    return seen.stage in _SETTING_UP or (seen.stage == "refill" and not any(seen.ticket_counts))
 
 
 def _headline(seen: Observation, look: Look) -> str:

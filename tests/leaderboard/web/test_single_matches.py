@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 RESIGNED = {"reason": "resigned", "detail": ""}
-PAGES = ("/runs/single", "/runs/single/matches", "/runs/single/matches/m1", "/runs/single/results.atom", "/wall")
+PAGES = ("/runs/single", "/runs/single/matches", "/runs/single/matches/m1", "/runs/single/results.atom")
 
 
 @pytest.fixture
