@@ -157,9 +157,9 @@ def check(
 ) -> None:
     """Test whether bots follow the protocol, with every game that they declare.
 
-    The exit code is 1 if a drill failed; the report says what to correct first. Several bots are checked at once, and
-    the result is one table by game, as for crosstown bots check students/*/. Of a tournament file, all its bots are
-    checked with its games.
+    The exit code is 1 if a drill failed; the report says what to correct first. Several bots, as in crosstown
+    bots check students/*/, are checked at the same time, and the result is one table by game. A tournament file stands
+    for all its bots, which are checked with its games.
 
     Example: crosstown bots check mine --game shibuya
     """

@@ -199,7 +199,7 @@ def people(file: File = None, as_json: AsJson = False) -> None:
 def block(
     owner: Owner,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why, which the owner is shown.", show_default=False)
+        str, typer.Option("--reason", metavar="TEXT", help="Reason, which the owner can read.", show_default=False)
     ] = "",
     lift: Annotated[bool, typer.Option("--lift", help="Lift the block.")] = False,
     file: File = None,
@@ -220,7 +220,7 @@ def block(
     print_text(f"'{owner}' is {'no longer blocked' if lift else 'blocked'}")
 
 
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept beside what was done.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, which is stored with the action.")]
 Name = Annotated[str, typer.Argument(metavar="DIVISION", help="Name of a division.", show_default=False)]
 
 
@@ -234,7 +234,7 @@ def _people(file: Path | None) -> "Iterator[LadderPeople]":
 @app.command()
 def approve(
     owner: Owner,
-    lift: Annotated[bool, typer.Option("--lift", help="Approve the owner no longer.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="End the approval.")] = False,
     reason: Reason = "",
     file: File = None,
 ) -> None:

@@ -55,10 +55,8 @@ COMMANDS = {
     ),
     "add": Place("run_commands", "add", "Add a bot to a run that has begun."),
     "annul": Place("run_commands", "annul", "Exclude a match from all tables; its record is kept."),
-    "pause": Place(
-        "run_commands", "pause", "Let a run that is being played begin no further matches until `crosstown resume`."
-    ),
-    "resume": Place("run_commands", "resume", "Let a run go on that was paused."),
+    "pause": Place("run_commands", "pause", "Begin no further matches in a run that is being played."),
+    "resume": Place("run_commands", "resume", "End the pause of a run."),
     "extend": Place("run_commands", "extend", "Make the schedule of a run longer."),
     "compare": Place(
         "compare", "compare", "Play bot A against bot B until a sequential test accepts or rejects that A is better."
@@ -83,8 +81,8 @@ COMMANDS = {
     "serve": Place(
         "serve",
         "serve",
-        "Run a ladder: authors hand in bots in a browser or by command, and matches go on while there"
-        " is something to learn.",
+        "Run a ladder: authors hand in bots in a browser or by command, and matches go on as long as"
+        " they improve the ratings.",
     ),
     "login": Place("submit", "login", "Sign in to a ladder: keep a token for `crosstown submit`."),
     "submit": Place("submit", "submit", "Hand in a bot to a ladder."),

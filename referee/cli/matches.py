@@ -210,7 +210,7 @@ def export(
         str,
         typer.Argument(
             metavar="MATCH",
-            help="Match id, its first characters, or the path of a record. 'all', for pgn and sgf: those of the run.",
+            help="Match id, its first characters, or the path of a record. For pgn and sgf also 'all': all of the run.",
         ),
     ],
     file: Annotated[

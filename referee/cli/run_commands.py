@@ -313,7 +313,7 @@ def extend(
 
 
 def pause(run: RunArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
-    """Let a run that is being played begin no further matches until `crosstown resume`. The matches in play end.
+    """Begin no further matches in a run that is being played, until `crosstown resume`. Matches in play finish.
 
     A run that is stopped and continued with `crosstown run` is not paused any more.
 
@@ -328,7 +328,7 @@ def pause(run: RunArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
 
 
 def resume(run: RunArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
-    """Let a run go on that was paused.
+    """End the pause of a run.
 
     Example: crosstown resume spring
     """

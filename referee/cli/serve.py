@@ -39,8 +39,8 @@ def serve(
     cert: Cert = None,
     key: Key = None,
 ) -> None:
-    """Run a ladder: authors hand in bots in a browser or by command, and matches go on while there is something to
-    learn. Ctrl-C ends the command; enter it again, and the ladder continues.
+    """Run a ladder: authors hand in bots in a browser or by command, and matches go on as long as they
+    improve the ratings. Ctrl-C ends the command; enter it again, and the ladder continues.
 
     Example: crosstown serve
     """

@@ -116,10 +116,11 @@ def submit(
     plain_http: PlainHttp = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hand in a bot to a ladder. The first time makes the bot, each other time its next version.
+    """Hand in a bot to a ladder. The first hand-in makes the bot, each later one its next version.
 
-    What is sent are the bot's sources, without what tools and builds leave in the folder. After a broken connection the
-    command tries again; nothing is handed in twice. The exit code is 1 if the version was rejected (with --follow).
+    The command sends the bot's sources, without the files that tools and builds leave in the folder. After a broken
+    connection the command tries again; nothing is handed in twice. The exit code is 1 if the version was rejected
+    (with --follow).
 
     Example: crosstown submit bots/python/random --name my-bot --follow
     """

@@ -162,7 +162,7 @@ class Done(BaseModel):
 
 @router.get("/me", tags=["Account"], response_model=Me, responses=_SIGNED_IN)
 def show_me(ladder: Ladder, caller: Caller) -> Me:
-    """Show whose token this is, what it is good for, and what a hand-in may have."""
+    """Show the account of the token, its scope, and the limits of a hand-in."""
     return Me(ladder.title, caller, ladder.limits)
 
 
@@ -170,7 +170,7 @@ def show_me(ladder: Ladder, caller: Caller) -> Me:
     "/join", tags=["Account"], status_code=201, response_model=NewToken, responses=refusals(401, 403, 409, 429)
 )
 def join_ladder(request: Request, ladder: Ladder, wanted: Join) -> NewToken:
-    """Make an account, with an invitation unless sign-up is open. The token's secret is shown this once."""
+    """Make an account, with an invitation unless sign-up is open. The token's secret is shown only once."""
     if not wanted.code:
         count_open_join(request)
     return ladder.people.join(wanted.owner, wanted.password, code=wanted.code)
@@ -178,13 +178,13 @@ def join_ladder(request: Request, ladder: Ladder, wanted: Join) -> NewToken:
 
 @router.get("/me/tokens", tags=["Account"], response_model=Tokens, responses=_SIGNED_IN)
 def list_tokens(ladder: Ladder, caller: Caller) -> Tokens:
-    """List one's own tokens that are good for something, sessions of browsers included."""
+    """List the valid tokens of the account, including browser sessions."""
     return Tokens(tokens=list(ladder.tokens(caller)))
 
 
 @router.post("/me/tokens", tags=["Account"], status_code=201, response_model=NewToken, responses=_SIGNED_IN)
 def create_token(ladder: Ladder, caller: Caller, wanted: WantedToken) -> NewToken:
-    """Make a token. Its secret is shown this once."""
+    """Make a token. Its secret is shown only once."""
     return ladder.create_token(caller, wanted.label, wanted.scope, wanted.days, wanted.bot)
 
 
@@ -259,15 +259,19 @@ async def hand_in_version(
     caller: Caller,
     name: BotName,
     idempotency_key: Annotated[
-        str, Header(max_length=200, description="Any text: a request with the same one and content is the same one.")
+        str,
+        Header(
+            max_length=200,
+            description="Any text. A second request with the same text and content is answered like the first.",
+        ),
     ] = "",
     game: Annotated[
         list[str], Query(max_length=100, description="Play only in divisions of this game. Can be repeated.")
     ] = [],  # noqa: B006 - FastAPI copies it
 ) -> VersionState:
-    """Hand in a version: the body is the bot's folder as a zip or a tar.gz. The first one makes the bot.
+    """Hand in a version: the body is the bot's folder as a zip or a tar.gz. The first version makes the bot.
 
-    The answer comes when the archive is stored; `GET` of the version says how its checks go on.
+    The answer comes when the archive is stored; `GET` of the version shows the progress of its checks.
     """
     done = await receive(request, ladder, caller, name, idempotency_key, game)
     response.status_code = 201 if done.created else 200
@@ -277,10 +281,10 @@ async def hand_in_version(
 @router.post("/bots/{name}/connection", tags=["Bots"], status_code=201, response_model=Connection,
              responses=_SIGNED_IN | refusals(409, 429))  # fmt: skip
 def connect_bot(ladder: Ladder, caller: Caller, name: BotName) -> Connection:
-    """Get what a bot that runs on its author's machine connects with. The first time makes the bot.
+    """Get the address and the token with which a remote bot connects. The first request makes the bot.
 
-    The token is shown this once, and is good for playing as this bot alone. It replaces the one before: what is
-    connected with that is cut off.
+    The token is shown only once and allows only to play as this bot. It replaces the previous token, whose connection
+    is closed.
     """
     return ladder.connect(caller, name)
 
@@ -324,7 +328,7 @@ def activate_version(ladder: Ladder, caller: Caller, name: BotName, number: Numb
 @router.post("/bots/{name}/versions/{number}/retire", tags=["Bots"], response_model=VersionState,
              responses=_SIGNED_IN | refusals(409))  # fmt: skip
 def retire_version(ladder: Ladder, caller: Caller, name: BotName, number: Number) -> VersionState:
-    """Let this version play no more. Its results stay."""
+    """Retire this version: it no longer plays. Its results stay."""
     return ladder.retire(caller, name, number)
 
 
@@ -360,14 +364,14 @@ def show_overview(ladder: Ladder, caller: Caller) -> Overview:
 
 @router.get("/organiser/invitations", tags=["Organiser"], response_model=Invitations, responses=_SIGNED_IN)
 def list_invitations(ladder: Ladder, caller: Caller) -> Invitations:
-    """List the invitations that are good for something."""
+    """List the valid invitations."""
     return Invitations(invitations=list(ladder.invitations(caller)))
 
 
 @router.post("/organiser/invitations", tags=["Organiser"], status_code=201, response_model=NewInvitation,
              responses=_SIGNED_IN)  # fmt: skip
 def create_invitation(ladder: Ladder, caller: Caller, wanted: WantedInvitation) -> NewInvitation:
-    """Make an invitation. Its code is shown this once; the page `/join?code=CODE` takes it."""
+    """Make an invitation. Its code is shown only once; the page `/join?code=CODE` accepts it."""
     return ladder.create_invitation(caller, wanted.label, wanted.uses, wanted.days, wanted.organiser)
 
 
@@ -385,7 +389,7 @@ def revoke_invitation(
 def block_owner(
     ladder: Ladder, caller: Caller, owner: Annotated[str, Path(description="Name of an owner.")], why: Reason
 ) -> Person:
-    """Let an owner do nothing, and give the owner's bots no new matches; an empty reason lifts it."""
+    """Ban an owner, whose bots then get no new matches. An empty reason ends the ban."""
     return ladder.block(caller, owner, why.reason)
 
 

@@ -23,8 +23,8 @@ router = APIRouter(tags=["Runs"], responses=refusals(404, 422, 503))
 RunName = Annotated[str, Path(description="Name of a run folder.")]
 EntryId = Annotated[str, Path(description="Id of a bot version in this run.")]
 MatchId = Annotated[str, Path(description="Id of a match.")]
-First = Annotated[int, Query(alias="from", ge=0, le=_MOST_STEPS, description="Index of the first one.")]
-Count = Annotated[int, Query(ge=0, le=_MOST_STEPS, description=f"How many; at most {api.MOST} are given.")]
+First = Annotated[int, Query(alias="from", ge=0, le=_MOST_STEPS, description="Index of the first match.")]
+Count = Annotated[int, Query(ge=0, le=_MOST_STEPS, description=f"Number of matches; at most {api.MOST}.")]
 Seat = Annotated[str, Query(alias="seat", description="A seat's view; `all`: everything; empty: a spectator's.")]
 
 
@@ -77,7 +77,9 @@ def show_frames(
     seat: Seat = "",
     first: Annotated[int, Query(alias="from", ge=0, le=_MOST_STEPS, description="The first step.")] = 0,
     last: Annotated[int, Query(alias="to", ge=0, le=_MOST_STEPS, description="The last step.")] = _MOST_STEPS,
-    boards: Annotated[Literal["yes", "no"], Query(description="`no` is much quicker.")] = "yes",
+    boards: Annotated[
+        Literal["yes", "no"], Query(description="`no` leaves out the boards, which is much faster.")
+    ] = "yes",
 ) -> Response:
     """Show what happened at each step, and the board after it."""
     return api.frames(request, first, last, drawn=boards == "yes")
