@@ -55,7 +55,9 @@ COMMANDS = {
     ),
     "add": Place("run_commands", "add", "Add a bot to a run that has begun."),
     "annul": Place("run_commands", "annul", "Exclude a match from all tables; its record is kept."),
-    "pause": Place("run_commands", "pause", "Begin no further matches in a run that is being played."),
+    "pause": Place(
+        "run_commands", "pause", "Begin no further matches in a run that is being played, until `crosstown resume`."
+    ),
     "resume": Place("run_commands", "resume", "End the pause of a run."),
     "extend": Place("run_commands", "extend", "Make the schedule of a run longer."),
     "compare": Place(
