@@ -160,6 +160,9 @@ class RemoteBots:
         """Until it is cancelled."""
         trouble = ""
         while True:
+            for name, seen in self._tables.door.bots.items():
+                if seen.connected:
+                    self._seen_s[name, seen.version] = self._time_s()
             try:
                 await self._expect()
                 await self._take()
@@ -196,7 +199,6 @@ class RemoteBots:
         for name, seen in bots.items():
             if not seen.connected:
                 continue
-            self._seen_s[name, seen.version] = self._time_s()
             said = seen.version, self._games(seen)
             if self._told.get(name) != said:
                 await self._tell(name, *said)

@@ -314,3 +314,23 @@ async def test_a_database_that_another_program_holds_is_asked_again(
         await until(lambda: world.notes == ["remote bots wait: another program holds it"])
         held[0] = False
         assert (await world.over()).status == "active"
+
+
+async def test_bots_that_are_there_are_not_away_while_another_program_holds_the_database(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def ask() -> dict[str, list[str]]:
+        asked.append(True)
+        raise HandInRefused(Refusal.UNAVAILABLE, "another program holds it", "wait")
+
+    world.connect()
+    async with world.running():
+        await world.over()
+        monkeypatch.setattr(world.store, "change_count", ask)
+        for _ in range(3):
+            world.clock_s[0] += module.AWAY_S - 1
+            before = len(asked)
+            await until(lambda before=before: len(asked) > before + 1)  # type: ignore[misc]
+            assert world.active() == [("afar", 1, False)]
