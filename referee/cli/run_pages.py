@@ -735,9 +735,10 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     number = plural(total.most, "match")
     if total.least != total.most:
         number = f"{total.least} to {total.most} matches" if total.least else f"at most {total.most} matches"
+    blocks = plural(int(run.journal.length.get("blocks", config.blocks)), "block")
     print_text(
         f"{config.name}: {config.game}, {config.format} of {plural(len(ahead.names), 'bot')},"
-        f" {seats} seats, {' '.join([plural(config.blocks, 'block'), get_format(config.format).per]).strip()}: {number}"
+        f" {seats} seats, {' '.join([blocks, get_format(config.format).per]).strip()}: {number}"
     )
     if ahead.out:
         print_text(f"out of the run: {', '.join(ahead.out)}")

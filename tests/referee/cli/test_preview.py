@@ -148,6 +148,13 @@ def test_a_dry_run_knows_who_has_left_and_joined_and_what_was_annulled(make_run,
     assert values(crosstown, "--new")["matches"] == fresh["matches"]
 
 
+def test_a_dry_run_of_a_run_that_was_extended_says_how_many_blocks_it_has_now(make_run, crosstown):
+    make_run(blocks=2, played=4)
+    assert ", 2 blocks per group: 4 matches" in crosstown("run", "cup.toml", "--dry-run").out
+    assert crosstown("extend", "cup", "--blocks", "3").code == 0
+    assert ", 5 blocks per group: 10 matches" in crosstown("run", "cup.toml", "--dry-run").out
+
+
 def test_a_dry_run_knows_the_rule_that_the_file_has_now(make_run, write_tournament, crosstown):
     rule = 'stop_when = "ranking 60 %"'
     folder = make_run(blocks=4, played=8, others=("cyd",), more=rule)
