@@ -18,7 +18,7 @@ from starlette.routing import Route
 from leaderboard.web.accounts import hand_ins_of, needed_account, sentence
 from leaderboard.web.members import checked_form
 from leaderboard.web.pages import page
-from referee.errors import ExpectedError, TournamentError, UsageError
+from referee.errors import BusyError, ExpectedError, TournamentError, UsageError
 from referee.record.journal import Choice, Control
 from referee.run.decisions import length_words
 from referee.run.folder import runs_in
@@ -29,6 +29,9 @@ from referee.schedule.formats.comparison import NAME as COMPARISON
 
 DECISIONS = 30
 """What was decided last, on the page."""
+
+PATIENCE_S = 8.0
+"""How long a page waits for a runner that takes no orders now: others wait for the same threads."""
 
 _CHOICES: Mapping[str, Choice] = {"keep": "keep", "annul": "annul", "losses": "losses"}
 
@@ -114,8 +117,12 @@ async def change(request: Request) -> Response:
     form = await checked_form(request)
     account = await asyncio.to_thread(needed_account, request)
     run = await asyncio.to_thread(_run, request)
+    run.patience_s = PATIENCE_S
     try:
         await asyncio.to_thread(_decide, request, run, form, account.owner)
+    except BusyError as busy:
+        why = BusyError(str(busy), "bots are being started, or it ends; try again in half a minute")
+        return await asyncio.to_thread(_page, request, Run(run.folder, brief=True), why)
     except ExpectedError as refused:
         return await asyncio.to_thread(_page, request, Run(run.folder, brief=True), refused)
     return RedirectResponse(request.url.path, 303)

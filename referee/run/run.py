@@ -30,7 +30,7 @@ from referee.run.folder import RunFolder, title_of
 from referee.run.journal import JournalText, read_brief, read_journal
 from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
-from referee.run.orders import OrderKind, give
+from referee.run.orders import WAIT_S, OrderKind, give
 from referee.run.participants import Participant, participants_of
 from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
@@ -65,6 +65,8 @@ class Run:
         self.journal = self._read() if journal is None else journal
         self.at_work = False
         """Whether a runner at work has made the last decision, and goes on with it."""
+        self.patience_s = WAIT_S
+        """How long a decision waits until the runner at work takes it."""
 
     def grown_from(self, before: "Run") -> bool:
         """Whether the journal has got nothing but blocks and digests of records since that of `before`, the same run at
@@ -366,7 +368,9 @@ class Run:
     def hold(self, *, by: str, reason: str = "", going_on: bool = False) -> None:
         """The runner at work begins no match from now on, or, if `going_on`, again. UsageError without a runner."""
         kind: OrderKind = "resume" if going_on else "pause"
-        order, answered = give(self.folder, kind, {}, by=by, reason=reason) if is_run(self.folder.lock) else ("", False)
+        order, answered = "", False
+        if is_run(self.folder.lock):
+            order, answered = give(self.folder, kind, {}, by=by, reason=reason, wait_s=self.patience_s)
         self.reload()
         if not answered and self.carried_out(order) is None:
             raise UsageError(f"'{self.name}' is not being played now", "to play it: crosstown run FILE")
@@ -394,7 +398,7 @@ class Run:
                 self.at_work = False
                 return control
             try:
-                order, _answered = give(self.folder, kind, what, by=by, reason=reason)
+                order, _answered = give(self.folder, kind, what, by=by, reason=reason, wait_s=self.patience_s)
             except BusyError as error:
                 raise BusyError(f"{busy}: {error}", error.next_step) from None
             self.reload()

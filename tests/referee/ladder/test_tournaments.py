@@ -15,6 +15,8 @@ from referee.ladder.config import load_ladder
 from referee.ladder.tournaments import SteeredTournaments
 from referee.record.store import match_id_of
 from referee.run.journal import read_journal
+from referee.run.lock import RunLock
+from referee.run.orders import Inbox
 from referee.run.run import Run
 from referee.tournament.joining import with_added
 from referee.tournament.steering import Steering
@@ -131,6 +133,16 @@ def test_a_run_that_is_played_is_paused_changed_and_goes_on(intake, cup):
     assert "The run is going on." in going_on
     assert "withdrawn: bot2" in withdrawn
     assert Run(cup.folder).controls[-1].by == "ola"
+
+
+async def test_a_runner_that_takes_no_orders_now_is_not_waited_for_long(intake, cup, monkeypatch):
+    monkeypatch.setattr("leaderboard.web.tournaments.PATIENCE_S", 0.1)
+    with RunLock(cup.folder.lock), Inbox(cup.folder):  # as while it starts its bots
+        answer = await Browser(intake, "ola").send(action="withdraw", bot="bot1")
+        assert answer.status_code == 400
+        assert "not taken the order within 0.1 s; it was taken back" in answer.text
+        assert "try again in half a minute" in answer.text.lower()
+    assert Run(cup.folder).controls == ()
 
 
 @pytest.mark.parametrize(
