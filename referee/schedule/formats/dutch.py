@@ -128,7 +128,8 @@ def pair_round(
     while place < len(groups):
         lower = groups[place + 1] if place + 1 < len(groups) else []
         rest = [one for group in groups[place + 1 :] for one in group]
-        bracket = _Bracket(moved, groups[place], lower, forbidden, rounds_played, collapsed)
+        bye_below = place + 2 == len(groups) and len(order) % 2 == 1
+        bracket = _Bracket(moved, groups[place], lower, forbidden, rounds_played, collapsed, bye_below)
         made = bracket.pairs()
         paired = {one.bot for pair in made for one in pair}
         left = [one for one in (*moved, *groups[place]) if one.bot not in paired]
@@ -191,7 +192,8 @@ _Order = Callable[[int, int], int]
 class _Bracket:
     """A bracket (A.3): players moved down to it, its residents, and the residents of the next bracket below.
 
-    `penultimate`: those below are all that are left, and must be paired with those that move down.
+    `penultimate`: those below are all that are left, and must be paired with those that move down. `bye_below`: the
+    next bracket is the last, and one of it has the bye.
     """
 
     def __init__(
@@ -202,6 +204,7 @@ class _Bracket:
         forbidden: frozenset[frozenset[int]],
         rounds_played: int,
         penultimate: bool,
+        bye_below: bool,
     ) -> None:
         self._moved, self._residents = len(moved), len(residents)
         self._players = [*moved, *residents, *lower]
@@ -209,6 +212,7 @@ class _Bracket:
         self._forbidden = forbidden
         self._rounds_played = rounds_played
         self._completes = penultimate or not lower
+        self._bye_below = bye_below
         self._floor = residents[-1].score - 1
         here = self._players[: self._inside]
         distances = {one.score - self._floor for one in here}
@@ -278,6 +282,8 @@ class _Bracket:
         yield from self._distances((*no_float, one.score - other.score), (1, 1, -1), both_here)  # C.6
         if not self._completes:  # C.7
             yield int(not both_here)
+            if self._bye_below:  # C.2 holds in the next bracket: who is left of it has the bye
+                yield one.had_bye + other.had_bye
             yield from self._distances(no_float, (int(one_here), int(both_here)), True)
         same = one.preference[0] == other.preference[0] != ""
         top = one.topscorer or other.topscorer

@@ -12,7 +12,7 @@ from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
 from py4swiss.trf.sections import PlayerSection, XSection
 
 from referee.schedule.formats import swiss
-from referee.schedule.formats.dutch import BLACK, WHITE, History, Part, pair_round
+from referee.schedule.formats.dutch import BLACK, WHITE, History, Part, Player, pair_round
 from referee.schedule.formats.swiss import virtual_points
 from tests.referee.schedule.played import by_chance, field_of, played_out, rounds_of
 
@@ -151,6 +151,31 @@ def test_virtual_points_are_those_of_the_baku_acceleration():
     assert [virtual_points(field, 9, round_, 7) for round_ in range(1, 10)] == [1, 1, 1, HALF, HALF, 0, 0, 0, 0]
     assert {virtual_points(field, 9, 1, bot) for bot in range(8, 14)} == {0}
     assert virtual_points(field_of(swiss.FORMAT, 14), 9, 1, 0) == 0
+
+
+def test_who_moves_down_to_the_last_bracket_leaves_the_bye_to_one_who_had_none():
+    """A case on which bbpPairings 5 and py4swiss differ: 32 has had a bye, so of the last bracket 22 gets this one, and
+    30 moves down as the nearer opponent of 32. Had 32 been thought free for the bye, 23 would move down."""
+
+    def player(number, points, first, games, opponents, floats=("", ""), *, had_bye=False):
+        colours = tuple((WHITE, BLACK)[(game + (first == BLACK)) % 2] for game in range(games))
+        points = Fraction(points)
+        return Player(
+            number - 1, number, points, points, colours, frozenset(o - 1 for o in opponents), floats, had_bye, False
+        )
+
+    players = [
+        player(22, "3/2", WHITE, 6, (6, 10, 17, 25, 28, 33), ("", "up")),
+        player(23, "2", BLACK, 6, (7, 16, 29, 30, 31, 32)),
+        player(27, "2", BLACK, 6, (11, 20, 24, 26, 30, 32)),
+        player(30, "2", WHITE, 6, (14, 16, 19, 21, 23, 27)),
+        player(31, "2", BLACK, 5, (14, 15, 20, 23, 32), ("down", ""), had_bye=True),
+        player(32, "3/2", WHITE, 5, (16, 23, 25, 27, 31), ("up", "down"), had_bye=True),
+        player(33, "2", WHITE, 5, (9, 15, 17, 22, 24), ("", "down"), had_bye=True),
+    ]
+    pairs, out = pair_round(players, rounds_played=6)
+    assert [(white + 1, black + 1) for white, black in pairs] == [(23, 33), (31, 27), (30, 32)]
+    assert out == [22 - 1]
 
 
 # As a format: the first bot of a pair has the first seat, in the one match of its table
