@@ -7,7 +7,7 @@ from pathlib import Path
 
 from referee.cli.output import console
 from referee.errors import UsageError
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import Entry, remote_bot_entry
 from referee.schedule.spec import RECONNECT_S, Limits
 from referee.texts import one_line

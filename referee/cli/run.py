@@ -1,5 +1,6 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ from referee.cli.cluster import Ca, Cert, ExecutorKind, Key, Scheduler, schedule
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from referee.tournament.config import Tournament
+    from referee.cluster.peers import Peer
+    from referee.tournament.config import Tournament, TournamentConfig
 
 
 def run(
@@ -62,11 +64,7 @@ def run(
 
     Example: crosstown run tournaments/first.toml --workers 4
     """
-    from referee.cli.building import build_missing
-    from referee.run.participants import newest_participants
-    from referee.tournament.config import load_config, plays_elsewhere, tournament_name
-    from referee.tournament.entrants import check_apart, load_tournament, sources_needed
-    from referee.tournament.resources import available_cores
+    from referee.tournament.config import load_config
 
     if listed and not dry_run:
         from referee.errors import UsageError
@@ -74,39 +72,64 @@ def run(
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
     config = load_config(file)
     peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+    with ExitStack() as stack:
+        early = None
+        if not dry_run and peer is None and not pin:
+            # Before all other imports: those of a worker take as long as reading the bots.
+            from referee.tournament.worker_process import early_worker
+
+            early = stack.enter_context(early_worker())
+        tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
+
+        from referee.cli.run_pages import play_tournament, preview
+        from referee.tournament.resources import available_cores
+
+        workers = workers or len(available_cores())
+        if dry_run:
+            preview(tournament, out, workers, new=new, listed=listed, as_json=as_json)
+            return
+        code = play_tournament(
+            tournament,
+            out,
+            workers,
+            pin=pin,
+            new=new,
+            as_json=as_json,
+            quiet=quiet,
+            accept_weaker=accept_weaker,
+            secret=secret,
+            head_file=anchor,
+            scheduler=peer,
+            early=early,
+        )
+    if code != ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def _load(
+    config: "TournamentConfig", out: Path, peer: "Peer | None", *, dry_run: bool, new: bool, accept_weaker: bool
+) -> "Tournament":
+    """The tournament with its bots, which are built if they are to be played here."""
+    from referee.process.entry import is_built
+    from referee.run.participants import newest_participants
+    from referee.tournament.config import plays_elsewhere, tournament_name
+    from referee.tournament.entrants import check_apart, load_tournament, sources_needed
+
+    file = config.path
     elsewhere = peer is not None and plays_elsewhere(config)
     known = () if new else newest_participants(out, tournament_name(file))
     if not dry_run and not elsewhere:
         needed = sources_needed(config, known)
         skip_bad = config.skip_bad and not known
-        build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker, skip_bad=skip_bad)
+        if not all(is_built(*source) for source in needed):
+            from referee.cli.building import build_missing
+
+            build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker, skip_bad=skip_bad)
     tournament = load_tournament(file, known, to_play=not dry_run, elsewhere=elsewhere)
     if tournament.kept:
         tournament = _as_it_lies(file, out, to_play=not dry_run, elsewhere=elsewhere) or tournament
     check_apart(tournament, out)
-    cores = len(available_cores())
-    if dry_run:
-        from referee.cli.run_pages import preview
-
-        preview(tournament, out, workers or cores, new=new, listed=listed, as_json=as_json)
-        return
-    from referee.cli.run_pages import play_tournament
-
-    code = play_tournament(
-        tournament,
-        out,
-        workers or cores,
-        pin=pin,
-        new=new,
-        as_json=as_json,
-        quiet=quiet,
-        accept_weaker=accept_weaker,
-        secret=secret,
-        head_file=anchor,
-        scheduler=peer,
-    )
-    if code != ExitCode.OK:
-        raise typer.Exit(code)
+    return tournament
 
 
 def _as_it_lies(file: Path, out: Path, *, to_play: bool, elsewhere: bool) -> "Tournament | None":

@@ -6,18 +6,16 @@ import shlex
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from leaderboard.evidence import last_faults
-from leaderboard.forecast import estimate, look_ahead
-from leaderboard.index import load_index
 from leaderboard.indexer import Indexer
-from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
 from referee.process.busy import BusyMeter
+from referee.process.entry import is_built
 from referee.record import Record
 from referee.record.journal import Control
 from referee.run.decisions import length_words
@@ -27,7 +25,6 @@ from referee.run.luck import known_words, read_secrets
 from referee.run.machines import ClusterState
 from referee.run.run import Run
 from referee.run.status import PlayedMatch, Status, end_status, write_status
-from referee.schedule.balance import Balance, Row, balance
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
@@ -42,6 +39,7 @@ from referee.tournament.play import choose_run, play_run
 from referee.tournament.progress import Decide, Reached, Summary, after
 from referee.tournament.resources import available_cores, split_cores, too_many_threads
 from referee.tournament.steering import Steering
+from referee.tournament.worker_process import WorkerProcess
 
 if TYPE_CHECKING:  # tables take long to import, so a run imports them when its first matches are played
     from rich.console import Console, RenderableType
@@ -50,6 +48,7 @@ if TYPE_CHECKING:  # tables take long to import, so a run imports them when its 
     from leaderboard.run_table import RunTable
     from leaderboard.standings import Standing
     from referee.cluster.peers import Peer
+    from referee.schedule.balance import Row
 
 
 LINE_EVERY_S = 10.0
@@ -88,7 +87,6 @@ class ProgressReport:
         self._outlook = outlook or (lambda: "")
         self._records = records
         self._quiet = quiet
-        self._console = console(stderr=True)
         self._bar: Progress | None = None
         self._task: Any = None
         self._start = self._at = Reached(0, 0, 0)
@@ -113,9 +111,14 @@ class ProgressReport:
         if self._folder is not None:
             end_status(self._folder)
 
+    @cached_property
+    def _console(self) -> "Console":
+        return console(stderr=True)
+
     def starting(self, confinement: Confinement, lowered: str) -> None:
         self._records.start()
-        _tell_confinement(self._console, confinement, quiet=self._quiet)
+        if confinement.warning or confinement.unseen or confinement.grants or confinement.opened:
+            _tell_confinement(self._console, confinement, quiet=self._quiet)
         if lowered and not self._quiet:
             self._console.print(one_line(lowered), markup=False)
 
@@ -353,9 +356,10 @@ def play_tournament(
     secret: Path | None = None,
     head_file: Path | None = None,
     scheduler: "Peer | None" = None,
+    early: WorkerProcess | None = None,
 ) -> ExitCode:
-    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
-    TournamentError."""
+    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. `early`: the
+    process of the first worker, which has been started already. Raises TournamentError."""
     elsewhere = scheduler is not None and plays_elsewhere(tournament.config)
     tournament, folder = choose_run(tournament, out, new=new, elsewhere=elsewhere)
     if not quiet:
@@ -369,7 +373,9 @@ def play_tournament(
         """The tournament with the bots that joined its run."""
         file, profile = tournament.config.path, tournament.config.sandbox.profile
         joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
-        if not elsewhere:
+        if not elsewhere and not all(is_built(*source) for source in joined):
+            from referee.cli.building import build_missing
+
             build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
         return with_added(tournament, Run(folder).journal, elsewhere=elsewhere)
 
@@ -397,6 +403,7 @@ def play_tournament(
         secret=secret,
         head_file=head_file,
         scheduler=scheduler,
+        early=early,
     )
     tournament, table = played.tournament, list(played.table.rows)
     if as_json:
@@ -421,11 +428,13 @@ def play(
     head_file: Path | None = None,
     scheduler: "Peer | None" = None,
     again: Callable[[], Tournament] | None = None,
+    early: WorkerProcess | None = None,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `outlook`
     says how far that is. `secret`: a file with the secrets of the luck. `scheduler`: of the cluster to play on, None
     for this machine. `again` loads the tournament with the bots that have joined since; without it the run takes no
-    orders while it is played. Raises TournamentError."""
+    orders while it is played. `early`: the process of the first worker, which has been started already. Raises
+    TournamentError."""
     given = given_secrets(secret)
     hidden = [secret] if secret else []
     indexer = Indexer(folder)
@@ -445,6 +454,7 @@ def play(
                 hidden=hidden,
                 head_file=head_file,
                 steering=steering,
+                early=early,
             )
         from referee.cluster.play import play_on_cluster
 
@@ -560,6 +570,7 @@ def _go_on(tournament: Tournament, out: Path) -> str:
 
 
 def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played) -> None:
+    from leaderboard.index import load_index
     from leaderboard.standings import CAPTION
     from leaderboard.stopping import outlook_of
 
@@ -627,6 +638,9 @@ def _fault_lines(folder: RunFolder, table: "Sequence[Standing]") -> list[str]:
     failing = {(row.entry_id, reason) for row in table for reason in row.faults}
     if not failing:
         return []
+    from leaderboard.evidence import last_faults
+    from leaderboard.index import load_index
+
     rows = load_index(folder).rows
     faults = [fault for fault in last_faults(rows, folder.records) if (fault.entry_id, fault.reason) in failing]
     lines = []
@@ -678,6 +692,9 @@ COUNTED_UP_TO = 200_000
 def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, listed: bool, as_json: bool) -> None:
     """Print how large the schedule is, how even and how long it may take, without playing; the matches too if they
     are to be `listed`. Of a run that has begun: with all that was decided since, and what is left of it."""
+    from leaderboard.forecast import estimate, look_ahead
+    from referee.schedule.balance import Balance, balance
+
     tournament, folder = choose_run(tournament, out, new=new, to_play=False)
     config = tournament.config
     schedule = config_of(tournament)
@@ -794,7 +811,7 @@ def _changes(text: JournalText, tournament: Tournament) -> tuple[list[Control], 
     return controls, said
 
 
-def _print_balance(rows: tuple[Row, ...]) -> None:
+def _print_balance(rows: "tuple[Row, ...]") -> None:
     from rich.text import Text
 
     out = console()

@@ -15,7 +15,7 @@ from referee.ladder.bots import LadderBot
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.runner import load_remote
 from referee.ladder.store import LadderStore, WaitingVersion
-from referee.match.pool import Seen
+from referee.match.invitation import Seen
 from referee.match.result import MatchResult
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME

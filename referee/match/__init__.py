@@ -1,12 +1,32 @@
 """One match: its specification, seats, clocks, faults, result and record.
 
 `Table` plays matches with real bot processes; `play.Match` is the same with any seats, which is how it is tested.
+What is named here is imported when it is asked for: a runner has results, and needs nothing of what plays.
 """
 
-from referee.match.result import Fault, MatchResult, SeatStats
-from referee.match.table import Table
-from referee.record.reasons import EndReason, status_of
-from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from referee.match.result import Fault, MatchResult, SeatStats
+    from referee.match.table import Table
+    from referee.record.reasons import EndReason, status_of
+    from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
+
+_MODULES = {
+    "referee.match.result": ("Fault", "MatchResult", "SeatStats"),
+    "referee.match.table": ("Table",),
+    "referee.record.reasons": ("EndReason", "status_of"),
+    "referee.schedule.spec": ("Faults", "Limits", "MatchSpec", "SeatSpec", "SpecError"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "EndReason",

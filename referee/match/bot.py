@@ -14,7 +14,7 @@ It has one session for all matches, which are played one after the other. Bye co
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from referee.match.effort import NO_EFFORT, Effort, measure_effort, ready_below, state_below
@@ -25,11 +25,9 @@ from referee.process.manifest import plays
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
-from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_S, Limits
 from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.listener import hard_message_bytes
-from referee.wire.remote_bots import token_digest
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -258,32 +256,6 @@ def output_evidence(output: Output) -> dict[str, Any]:
     if output.earlier_bytes:
         evidence["earlier_output_bytes"] = output.earlier_bytes
     return evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    """`token` is the remote bot's secret, at least 16 characters; or `digests` are those of its tokens, in hex.
-    `limits` are announced in Welcome.
-
-    The first match waits for the remote bot until `wait_s` after the table was opened, later ones as long as for any
-    bot to start. A broken connection may be taken up again within `reconnect_s`; 0: it ends the session.
-    `version` is what the bot must say in Hello; '' takes any.
-    """
-
-    token: str
-    limits: Limits = DEFAULTS
-    wait_s: float = REMOTE_WAIT_S
-    reconnect_s: float = 0.0
-    version: str = ""
-    digests: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if len(self.token) < 16 and not self.digests:
-            raise ValueError(f"the token of a remote bot has {len(self.token)} characters, at least 16 are needed")
-
-    def known_digests(self) -> list[bytes]:
-        """Of all tokens that it may come with."""
-        return [*([token_digest(self.token)] if self.token else []), *map(bytes.fromhex, self.digests)]
 
 
 class RemoteBotSeat:

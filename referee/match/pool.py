@@ -7,12 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from referee.match.bot import Invitation, LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
+from referee.match.bot import LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
 from referee.match.effort import measure_effort
+from referee.match.invitation import Invitation, Seen
 from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
@@ -40,16 +41,6 @@ STOOD_STILL_NS = 8_000_000_000
 
 _SHOWN_GAMES = 20
 _SHOWN_CHARACTERS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A remote bot at this moment: whether there is a connection to it, and what it said in Hello of its version and of
-    the games that it plays; () for any."""
-
-    connected: bool
-    version: str = ""
-    games: tuple[str, ...] = ()
 
 
 Block = tuple[str, str, int]

@@ -15,9 +15,10 @@ from typing import Self
 
 from referee.games.api import Game
 from referee.games.registry import get_game, is_compiled
-from referee.match.bot import Invitation, LiveBot, RemoteBotSeat
+from referee.match.bot import LiveBot, RemoteBotSeat
+from referee.match.invitation import Invitation, Seen
 from referee.match.play import Match
-from referee.match.pool import BotStartError, LostAtStart, Pool, Seen
+from referee.match.pool import BotStartError, LostAtStart, Pool
 from referee.match.result import Fault, MatchResult, Outcome, SeatStats
 from referee.match.seat import SeatLostError
 from referee.match.time_control import LoopTimeSource

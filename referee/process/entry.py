@@ -103,6 +103,18 @@ def load_entry(
         return _unbuilt(folder, name, manifest, resolved, sources)
 
 
+def is_built(folder: Path, wanted: str | None = None) -> bool:
+    """Whether nothing is to be built before this bot plays under the profile `wanted`. Whatever else is wrong with it
+    is said when it is loaded."""
+    try:
+        entry = load_entry(folder)
+    except NotBuiltError:
+        return False
+    except (ManifestError, EntryError, BotNameError):
+        return True
+    return wanted != "strict" or all(built.sandbox == "strict" for built in entry.builds)
+
+
 def load_stored(
     content: str,
     folder: Path,
@@ -273,6 +285,7 @@ __all__ = [
     "ManifestError",
     "NotBuiltError",
     "copy_entry",
+    "is_built",
     "load_entry",
     "load_stored",
     "lost_files",

@@ -3,18 +3,17 @@
 import asyncio
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from referee.errors import PlatformError
 from referee.folders import FolderError, make_socket_folder
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.match.result import MatchResult
 from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry, lost_files
@@ -27,9 +26,8 @@ from referee.tournament.messages import Door, Meeting
 from referee.tournament.processes import Processes
 from referee.tournament.remote import Guests
 from referee.tournament.resources import pinned
-from referee.tournament.worker import BEAT_S, STOP_S
+from referee.tournament.worker_process import BEAT_S, COMMAND, STOP_S, WorkerProcess
 
-COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
 READY_LIMIT_S = 60.0
 STOP_LIMIT_S = STOP_S + 1
 """What a worker gets to end when it is asked to: a little more than it gives itself."""
@@ -82,10 +80,13 @@ class LocalExecutor:
         note: Callable[[str], None] = lambda _: None,
         most_memory_mib: int = 0,
         machine: Mapping[str, str] | None = None,
+        early: WorkerProcess | None = None,
     ) -> None:
         """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
         one for `guests` is bound to none. `note` is told what the organiser should know.
-        `most_memory_mib`: no bot may have more; 0 for any. `machine`: what records say of where they were played."""
+        `most_memory_mib`: no bot may have more; 0 for any. `machine`: what records say of where they were played.
+        `early`: the process of the first worker, which has been started already."""
+        self._early = early
         self._machine = machine
         self._cores = cores
         self._sandboxes = sandboxes or {}
@@ -122,31 +123,32 @@ class LocalExecutor:
         local = [entry for entry in self._entries if entry.id not in self._invited]
         for number in reversed(range(self._count)):
             sockets = self._sockets / str(number)
-            setup = messages.setup_line(
+            setup = partial(
+                messages.setup_line,
                 local,
                 self._records,
                 sockets,
-                self._lock_fd,
-                self._sandboxes,
+                sandboxes=self._sandboxes,
                 processes=unlimited,
                 most_memory_mib=self._most_memory_mib,
                 machine=self._machine,
             )
             command = pinned(self._command, self._cores[number]) if self._cores else self._command
-            worker = _Worker(command, setup, self._log, self._lock_fd, self._note)
+            early = self._early if number == 0 and not self._cores else None
+            worker = _Worker(command, setup, self._log, self._lock_fd, self._note, early)
             self._workers.append(worker)
             self._idle.put_nowait(worker)
         if self._guests is not None or self._processes.copies:
             sockets = self._sockets / "guests"
-            setup = messages.setup_line(
+            setup = partial(
+                messages.setup_line,
                 self._entries,
                 self._records,
                 sockets,
-                self._lock_fd,
-                self._sandboxes,
-                self._guests,
-                self._processes,
-                self._most_memory_mib,
+                sandboxes=self._sandboxes,
+                guests=self._guests,
+                processes=self._processes,
+                most_memory_mib=self._most_memory_mib,
             )
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
@@ -273,7 +275,7 @@ async def _sweep(child_reaper: ChildReaper) -> None:
 class _Given:
     """A match that a worker was given. `over` is to be called when it has been played."""
 
-    process: asyncio.subprocess.Process
+    process: WorkerProcess
     result: asyncio.Future[MatchResult]
     over: Callable[[], None]
     is_over: bool = False
@@ -283,21 +285,29 @@ class _Worker:
     """One slot: a process while it lives, a new one after it died."""
 
     def __init__(
-        self, command: Sequence[str], setup: bytes, log: Path, lock_fd: int | None, note: Callable[[str], None]
+        self,
+        command: Sequence[str],
+        setup: Callable[[int | None], bytes],
+        log: Path,
+        lock_fd: int | None,
+        note: Callable[[str], None],
+        early: WorkerProcess | None = None,
     ) -> None:
+        """`setup`: its first line, with the number that the lock has in the process. `early`: the first process."""
+        self._early = early
         self._note = note
         self._command = command
         self._setup = setup
         self._log = log
         self._lock_fd = lock_fd
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: WorkerProcess | None = None
         self._log_start = 0
         self._deaths = 0
         self._killed = False
         self._floods: Mapping[str, tuple[int, str]] = {}
         self._given: dict[str, _Given] = {}
         """The matches that it has been given and has reported no result of, by id."""
-        self._heard: asyncio.subprocess.Process | None = None
+        self._heard: WorkerProcess | None = None
         self._hearing: asyncio.Task[None] | None = None
         self.door = _CLOSED
         """What the process said last of remote bots."""
@@ -322,7 +332,7 @@ class _Worker:
                 await self.bury(process)
             raise
 
-    async def _hear_out(self, process: asyncio.subprocess.Process) -> None:
+    async def _hear_out(self, process: WorkerProcess) -> None:
         """Read its lines until it has reported all matches that it was given. If it breaks off, end its process."""
         try:
             while any(given.process is process for given in self._given.values()):
@@ -361,10 +371,8 @@ class _Worker:
         process = self._process
         if process is None:
             return
-        assert process.stdin is not None
         with suppress(OSError):
-            process.stdin.write(messages.stop_line())
-            process.stdin.close()
+            process.send_last(messages.stop_line())
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOP_LIMIT_S):
@@ -399,7 +407,7 @@ class _Worker:
         if self._process is not None:
             _kill(self._process)
 
-    async def ready(self) -> asyncio.subprocess.Process:
+    async def ready(self) -> WorkerProcess:
         """The living process, or a new one. PlatformError if none can be had."""
         if self._process is not None and self._process.returncode is None:
             return self._process
@@ -418,22 +426,17 @@ class _Worker:
                         f"a worker process does not start: {error}", f"see the end of {self._log} for the cause"
                     ) from None
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        environment = {"GRPC_VERBOSITY": "ERROR", **os.environ}
+    async def _start(self) -> WorkerProcess:
+        early, self._early = self._early, None
+        files = () if self._lock_fd is None else (self._lock_fd,)
         try:
             with self._log.open("ab") as log:
                 self._log_start = log.tell()
-                # A session of its own: Ctrl-C in the terminal is the runner's to handle.
-                process = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    env=environment,
-                    limit=messages.MAX_LINE_BYTES,
-                    pass_fds=() if self._lock_fd is None else (self._lock_fd,),
-                    start_new_session=True,
-                )
+                if early is not None and early.take_up(log.fileno(), *files):
+                    process, setup = early, self._setup(None)  # the lock has another number there
+                else:
+                    process = WorkerProcess.start(self._command, log.fileno(), *files)
+                    setup = self._setup(self._lock_fd)
         except OSError as error:
             self._deaths += 1
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
@@ -442,11 +445,15 @@ class _Worker:
         if self._killed:  # meanwhile
             _kill(process)
         try:
+            await process.connect(messages.MAX_LINE_BYTES)
             async with asyncio.timeout(READY_LIMIT_S):
-                kind, content = await self._ask(process, self._setup)
+                kind, content = await self._ask(process, setup)
         except TimeoutError:
             await self.bury(process)
             raise MatchLost(f"it was not ready after {READY_LIMIT_S:.0f} s") from None
+        except OSError as error:
+            await self.bury(process)
+            raise MatchLost(f"the socket to it: {error.strerror}") from None
         except BaseException:
             await self.bury(process)
             raise
@@ -458,23 +465,20 @@ class _Worker:
             raise MatchLost(f"it began with {kind!r}")
         return process
 
-    async def _ask(self, process: asyncio.subprocess.Process, line: bytes) -> tuple[str, Any]:
+    async def _ask(self, process: WorkerProcess, line: bytes) -> tuple[str, Any]:
         """Send a line and wait for the answer. MatchLost if the process ends, or says what it should not."""
         await self.tell(process, line)
         return await self.hear(process)
 
-    async def tell(self, process: asyncio.subprocess.Process, line: bytes) -> None:
+    async def tell(self, process: WorkerProcess, line: bytes) -> None:
         """That it is gone is for who hears."""
-        assert process.stdin is not None
         with suppress(ConnectionError):
-            process.stdin.write(line)
-            await process.stdin.drain()
+            await process.send(line)
 
-    async def hear(self, process: asyncio.subprocess.Process) -> tuple[str, Any]:
+    async def hear(self, process: WorkerProcess) -> tuple[str, Any]:
         """The next answer. MatchLost if the process ends, or says what it should not."""
-        assert process.stdout is not None
         try:
-            while (answer := await _line(process.stdout)).endswith(b"\n"):
+            while (answer := await _line(process)).endswith(b"\n"):
                 kind, content = messages.read_line(answer)
                 if kind == "note":
                     self._note(str(content))
@@ -493,7 +497,7 @@ class _Worker:
                 await process.wait()
         raise MatchLost(f"the worker {_how(process.returncode)}{self._last_words()}")
 
-    async def bury(self, process: asyncio.subprocess.Process) -> None:
+    async def bury(self, process: WorkerProcess) -> None:
         """End the process. May be called again for each match that was lost with it."""
         if self._process is process:
             self._deaths += 1
@@ -527,7 +531,7 @@ class _Host:
         self._awaited: dict[str, asyncio.Future[MatchResult]] = {}
         self._abandoned: set[str] = set()
         self._reading: asyncio.Task[None] | None = None
-        self._heard: asyncio.subprocess.Process | None = None
+        self._heard: WorkerProcess | None = None
         self._hearing = False
         self._expected: dict[str, tuple[str, ...]] = {}
         self._staying: asyncio.Task[None] | None = None
@@ -608,7 +612,7 @@ class _Host:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ready(self) -> asyncio.subprocess.Process:
+    async def _ready(self) -> WorkerProcess:
         """The living process, and somebody who hears what it says. One caller at a time."""
         if self._reading is not None and not self._hearing:  # it is being buried
             await asyncio.wait([self._reading])
@@ -622,7 +626,7 @@ class _Host:
             self._reading = asyncio.create_task(self._read(process))
         return process
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
+    async def _read(self, process: WorkerProcess) -> None:
         """Hands out what the worker says, until it says no more."""
         try:
             while True:
@@ -648,12 +652,12 @@ class _Host:
             await self._worker.bury(process)
 
 
-async def _line(stream: asyncio.StreamReader) -> bytes:
+async def _line(process: WorkerProcess) -> bytes:
     """The next line of a worker. MatchLost if it says nothing at all for `SILENCE_S`."""
     for limit_s in (SILENCE_S, 1.0):  # if it was this process that stood still, what the worker said is here by now
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
-                return await stream.readline()
+                return await process.readline()
     raise MatchLost(f"the worker has not reported for {SILENCE_S:.0f} s")
 
 
@@ -663,15 +667,16 @@ def _how(returncode: int | None) -> str:
     return f"was killed by signal {-returncode}" if returncode < 0 else f"ended with exit code {returncode}"
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: WorkerProcess) -> None:
     """Kill it and wait; what not even that ends is left to the system."""
     _kill(process)
     with suppress(TimeoutError):
         async with asyncio.timeout(KILL_LIMIT_S):
             await process.wait()
+    process.close()
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
+def _kill(process: WorkerProcess) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             process.kill()

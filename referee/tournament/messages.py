@@ -25,8 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from referee.match.bot import Invitation
-from referee.match.pool import Seen
+from referee.match.invitation import Invitation, Seen
 from referee.match.result import MatchResult
 from referee.process.entry import Entry, remote_bot_entry
 from referee.process.sandbox import Sandbox

@@ -25,6 +25,7 @@ from referee.tournament.resources import share_memory
 from referee.tournament.runner import Observer
 from referee.tournament.session import run_session
 from referee.tournament.steering import Steering
+from referee.tournament.worker_process import WorkerProcess
 
 
 class PlayObserver(Observer, Protocol):
@@ -60,10 +61,12 @@ def play_run(
     hidden: Sequence[Path] = (),
     head_file: Path | None = None,
     steering: Steering | None = None,
+    early: WorkerProcess | None = None,
 ) -> Summary:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
-    `cores`: per worker those it is bound to. `hidden` are files that no bot may see. The rest is as in `run_session`.
+    `cores`: per worker those it is bound to. `hidden` are files that no bot may see. `early`: the process of the first
+    worker, which has been started already. The rest is as in `run_session`.
     """
     run = Run(folder)
     gone = {bot.entry_id for bot in run.participants if bot.out}
@@ -88,6 +91,7 @@ def play_run(
             processes=tournament.processes,
             guests=invite_all(tournament, folder.path / "tls", gone),
             note=lambda sentence: observer.note(one_line(sentence)),
+            early=early,
         )
 
     return run_session(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import ConfigError, PlatformError
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import Entry
 from referee.schedule.spec import Limits
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at

@@ -8,6 +8,7 @@ import asyncio
 import os
 import resource
 import shutil
+import socket
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from typing import BinaryIO
 
 from referee.errors import ExpectedError
 from referee.event_loop import run_loop
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
@@ -32,6 +33,7 @@ from referee.tournament import messages
 from referee.tournament.confine import hide
 from referee.tournament.messages import BotSetup, Door, Meeting, Setup
 from referee.tournament.remote import waiting_words
+from referee.tournament.worker_process import BEAT_S, EARLY, STOP_S
 from referee.wire.public_address import ListenError
 
 ORPHAN_S = 1.5
@@ -40,9 +42,6 @@ ORPHAN_S = 1.5
 PATIENCE_S = 3.0
 """How long a token that is not known may become known, where remote bots are named while it is listened for them."""
 
-BEAT_S = 1.0
-"""How often it says that it is alive, and looks at its memory."""
-
 FLOOD_SHARE = 0.5
 """A bot whose messages take so much of a worker's time from beat to beat floods it. Answers take far less, however fast
 a bot plays: between two of them the referee has more to do than to read one."""
@@ -50,9 +49,6 @@ a bot plays: between two of them the referee has more to do than to read one."""
 MOST_MEMORY_MIB = 512
 """A worker that has more ends itself, before it takes the memory of others. It has some 70 MiB and what its bots send.
 No limit of the system holds it, for its bots would inherit that."""
-
-STOP_S = 8.0
-"""The same when it was asked to stop."""
 
 MOST_FILES = 65_536
 """As many file descriptors as any number of bots needs. Not all that a host may allow: who inherits a limit of a
@@ -93,7 +89,7 @@ class Link:
         return await self._lines.get()
 
     def send(self, line: bytes) -> None:
-        """BrokenPipeError if the runner is gone."""
+        """ConnectionError if the runner is gone."""
         self._outgoing.write(line)
         self._outgoing.flush()
 
@@ -104,9 +100,10 @@ class Link:
         os._exit(1)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        while line := self._incoming.readline():
-            self._stopping = self._stopping or line == messages.stop_line()
-            loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        with suppress(ConnectionError):  # the runner is gone, and has not read all that was sent
+            while line := self._incoming.readline():
+                self._stopping = self._stopping or line == messages.stop_line()
+                loop.call_soon_threadsafe(self._lines.put_nowait, line)
         loop.call_soon_threadsafe(self._lines.put_nowait, None)
         time.sleep(STOP_S if self._stopping else ORPHAN_S)
         self.tidy()
@@ -381,18 +378,33 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def wait_for_runner() -> None:
+    """Until the runner takes up this process, which it has started early: it sends the file for stderr, and the lock of
+    the run, which stays open. End the process if it does not need it."""
+    with socket.socket(fileno=os.dup(0)) as channel:
+        _, files, _, _ = socket.recv_fds(channel, 1, 2)
+    if not files:
+        os._exit(0)
+    for file in files:
+        os.set_inheritable(file, False)  # not our bots' to hold
+    os.dup2(files[0], 2)
+    os.close(files[0])
+
+
 def main() -> None:
     """Takes stdin and stdout for itself: what else is printed here goes to stderr, and nothing else reads stdin."""
+    wake_when_parent_dies()
+    if EARLY in sys.argv:
+        wait_for_runner()
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    wake_when_parent_dies()
     raise_file_limit()
     link = Link(incoming, outgoing)
-    with suppress(BrokenPipeError):  # the runner is gone
+    with suppress(ConnectionError):  # the runner is gone
         run_loop(serve(link))
     link.tidy()
     sys.stderr.flush()

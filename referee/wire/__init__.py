@@ -1,14 +1,36 @@
 """The gRPC side: a servers on a private socket and for other machines, sessions with bots, and the messages as bytes.
 
-Knows tokens and streams, not matches: a match listens to a session.
+Knows tokens and streams, not matches: a match listens to a session. What is named here is imported when it is asked
+for: a runner only needs `public_address`.
 """
 
-from referee.wire.handshake import HandshakeError
-from referee.wire.http2 import Status
-from referee.wire.public_address import Listen, ListenError
-from referee.wire.remote_bots import RemoteBot
-from referee.wire.server import RemoteServer, WireServer
-from referee.wire.session import BotMessage, Hello, LastingSession, Received, Session, StreamEnd
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from referee.wire.handshake import HandshakeError
+    from referee.wire.http2 import Status
+    from referee.wire.public_address import Listen, ListenError
+    from referee.wire.remote_bots import RemoteBot
+    from referee.wire.server import RemoteServer, WireServer
+    from referee.wire.session import BotMessage, Hello, LastingSession, Received, Session, StreamEnd
+
+_MODULES = {
+    "referee.wire.handshake": ("HandshakeError",),
+    "referee.wire.http2": ("Status",),
+    "referee.wire.public_address": ("Listen", "ListenError"),
+    "referee.wire.remote_bots": ("RemoteBot",),
+    "referee.wire.server": ("RemoteServer", "WireServer"),
+    "referee.wire.session": ("BotMessage", "Hello", "LastingSession", "Received", "Session", "StreamEnd"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "BotMessage",

@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import time
 from collections.abc import Callable, Collection, Iterable
-from hashlib import sha256
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
@@ -14,6 +13,7 @@ from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
 from referee.wire.http2 import Budget, Call, Status, terms_of_session
 from referee.wire.listener import hard_message_bytes
 from referee.wire.session import LastingSession, Session
+from referee.wire.tokens import token_digest
 
 MOST_NOTES = 10
 SPAN_S = 60.0
@@ -43,11 +43,6 @@ class Notes:
 
 _SHOWN_VERSION = 64
 """Characters of what a bot calls its version: the sentence is for people, and goes into the record."""
-
-
-def token_digest(token: str) -> bytes:
-    """By which a token is known where the token itself is kept nowhere."""
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def version_label(said: str) -> str:

@@ -358,6 +358,8 @@ FOR_TYPES_ALONE = {
     "referee.cli.output": "commands that print JSON do without rich",
     "referee.cli.run_pages": "commands that print JSON do without rich, and a run begins without numpy",
     "leaderboard.indexer": "a run begins without numpy",
+    "referee.match": "a runner has results, and nothing of what plays",
+    "referee.wire": "a runner needs addresses and certificates, no streams",
     "referee.tournament.confine": "a worker starts without what reads tournament files",
     "referee.tournament.remote": "a worker starts without what reads tournament files",
     "referee.run.run": "the library of signatures takes as long to load as everything else of a run",

@@ -12,7 +12,7 @@ import pytest
 from arena import Arena, memory_kb
 
 from referee.match import EndReason, Table
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import load_entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.record import Answer

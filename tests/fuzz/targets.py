@@ -23,9 +23,9 @@ from referee.games.api import ActionSyntaxError, DataError, Game, resolve_option
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
-from referee.match.bot import Invitation
 from referee.match.decision import Question, read_choice
 from referee.match.effort import NO_EFFORT
+from referee.match.invitation import Invitation
 from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
 from referee.match.seat_controller import SeatController

@@ -16,7 +16,7 @@ from referee.ladder.config import LadderConfig
 from referee.ladder.intake import Intake
 from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.store import LadderStore
-from referee.match.pool import Seen
+from referee.match.invitation import Seen
 from referee.match.result import Fault, MatchResult
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Limits, MatchSpec

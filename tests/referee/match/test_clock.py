@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.match.pool import BotStartError, _Place
 from referee.match.time_control import LoopTimeSource, time_limit
 from referee.process.entry import remote_bot_entry

@@ -16,7 +16,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import Entry, remote_bot_entry
 from referee.record import Record, read_record, verify
 from referee.wire import Listen

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import remote_bot_entry
 from referee.schedule.schedule import known_matches
 from referee.schedule.spec import SeatSpec

@@ -14,7 +14,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
-from referee.match.bot import Invitation
+from referee.match.invitation import Invitation
 from referee.process.entry import remote_bot_entry
 from referee.wire import Listen
 from referee.wire.http2 import Connection
