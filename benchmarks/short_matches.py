@@ -13,6 +13,14 @@ processes below the command are looked at ten times a second. Of the time of all
 `start s` is the time from the command to the first match, before its bots are started; `hello s` is what the bots of
 the first match took until their Hello; `close ms` is the median time to close a record on the same disk, with what it
 waits for.
+
+    python benchmarks/short_matches.py --starts 10 [--games shibuya ...] [--before CHECKOUT]
+
+measures only how a run starts, so many times in each game, by turns with another checkout if there is one. Python's
+byte code is cached, as that of an installed package is. `first match` is the time from the command to the first line of
+the first record, `Hello` what its bots took until their Hello, and `first decision` the time from the command to the
+first answer in that record. All are medians, `CPU` has the seconds of processor time of the command and its workers
+until then. Random bots answer in less than a millisecond.
 """
 
 import argparse
@@ -25,7 +33,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,7 +127,8 @@ class Result:
     close_ms: float
 
 
-def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Result:
+def prepare(folder: Path, game: str, bot: Path, blocks: int) -> None:
+    """Write the tournament file, and build its bots."""
     text = FILE.format(game=game, blocks=blocks)
     option = "salt = {}" if bot.parent.name == "python" else 'player = "random"'
     for number in range(2):
@@ -131,10 +140,14 @@ def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Resul
             manifest.write_text(manifest.read_text().replace('version = "1"', f'version = "1.{number}"', 1))
         text += BOT.format(path=copy, name=f"bot{number}", option=option.format(number))
     (folder / "short.toml").write_text(text)
-    shutil.rmtree(folder / "runs", ignore_errors=True)
     for number in range(2):
         build = command("bots", "build", str(folder / f"bot{number}"))
         subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Result:
+    prepare(folder, game, bot, blocks)
+    shutil.rmtree(folder / "runs", ignore_errors=True)
     began_s = time.monotonic()
     run = command("run", "short.toml", "--quiet", "--workers", str(workers))
     process = subprocess.Popen(run, cwd=folder)
@@ -173,6 +186,74 @@ def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Resul
     )
 
 
+@dataclass(frozen=True)
+class Start:
+    """How one run started, in seconds."""
+
+    match_s: float
+    decision_s: float
+    hello_s: float
+    cpu_s: float
+
+
+def start(folder: Path, checkout: Path, workers: int) -> Start:
+    """Play the tournament in `folder` with the code in `checkout`."""
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    paths = [checkout, checkout / "bots" / "python", checkout / "proto" / "python"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, paths))
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "byte-code")
+    matches = folder / "runs" / "short" / "matches"
+    began_s = time.monotonic()
+    process = subprocess.Popen(
+        command("run", "short.toml", "--quiet", "--workers", str(workers)), cwd=folder, env=environment
+    )
+    watch, match_s, cpu_s = Watch(process.pid), 0.0, 0.0
+    while process.poll() is None:
+        text = next((path.read_bytes() for path in matches.glob("*.jsonl")), b"")
+        if text and not match_s:
+            match_s = time.monotonic() - began_s
+        if b'\n["a"' in text:
+            break
+        time.sleep(0.002)
+    decision_s = time.monotonic() - began_s
+    watch.look()
+    cpu_s = watch.sums()["referee"]
+    if process.wait():
+        sys.exit(f"crosstown run ended with {process.returncode}")
+    records = [read_record(path) for path in RecordStore.of_run(folder / "runs" / "short").paths().values()]
+    first = min(records, key=lambda record: record.header.created_at)
+    assert first.footer is not None
+    return Start(match_s, decision_s, max(first.footer.startup_us) / 1e6, cpu_s)
+
+
+def print_starts(games: Sequence[str], times: int, workers: int, before: Path | None) -> None:
+    checkouts = {"before": before, "now": ROOT} if before is not None else {"now": ROOT}
+    print("| game | version | first match | Hello | first decision | above Hello | CPU |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    for game in games:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            prepare(folder, game, BOTS["python"], 1)
+            starts: dict[str, list[Start]] = {name: [] for name in checkouts}
+            for number in range(times + 1):
+                for name, checkout in checkouts.items():
+                    found = start(folder, checkout.resolve(), workers)
+                    if number:  # the first one fills the caches
+                        starts[name].append(found)
+        for name, all_ in starts.items():
+            figures = (
+                [one.match_s for one in all_],
+                [one.hello_s for one in all_],
+                [one.decision_s for one in all_],
+                [one.decision_s - one.hello_s for one in all_],
+                [one.cpu_s for one in all_],
+            )
+            print(
+                f"| {game} | {name} | {' | '.join(f'{statistics.median(one):.2f} s' for one in figures)} |", flush=True
+            )
+
+
 def command(*words: str) -> list[str]:
     return [sys.executable, "-c", "from referee.cli.main import main; main()", *words]
 
@@ -208,9 +289,14 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", choices=GAMES, default=GAMES)
     parser.add_argument("--bots", nargs="+", choices=tuple(BOTS), default=tuple(BOTS))
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--starts", type=int, default=0, metavar="TIMES", help="measure the start of a run only")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="with --starts: the version to compare with")
     wanted = parser.parse_args()
     load, *_ = os.getloadavg()
     print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}\n")
+    if wanted.starts:
+        print_starts(wanted.games, wanted.starts, wanted.workers, wanted.before)
+        return
     print("| game | bots | matches/s | decisions/s | bots | starts | referee | idle | start s | hello s | close ms |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for language in wanted.bots:

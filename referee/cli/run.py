@@ -1,6 +1,6 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,21 +64,25 @@ def run(
 
     Example: crosstown run tournaments/first.toml --workers 4
     """
-    from referee.tournament.config import load_config
-
     if listed and not dry_run:
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
-    config = load_config(file)
-    peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
     with ExitStack() as stack:
         early = None
-        if not dry_run and peer is None and not pin:
-            # Before all other imports: those of a worker take as long as reading the bots.
+        if not dry_run and not pin and executor in (None, "local") and scheduler is None:
+            # Before anything else is imported or read: what a worker imports takes as long.
             from referee.tournament.worker_process import early_worker
 
-            early = stack.enter_context(early_worker())
+            with suppress(OSError):  # the executor tries again, and says what is wrong
+                early = stack.enter_context(early_worker())
+
+        from referee.tournament.config import load_config
+
+        config = load_config(file)
+        peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+        if peer is not None:
+            stack.close()
         tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
 
         from referee.cli.run_pages import play_tournament, preview

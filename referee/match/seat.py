@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from referee.match.effort import Effort
 from referee.record.reasons import EndReason
-from referee.wire import Received
+
+if TYPE_CHECKING:
+    from referee.wire import Received
 
 FREE_MEMORY_VOIDS = 2
 """So many matches of one bot in one run are void because the machine had no memory left for it. From then on such an
@@ -56,7 +58,7 @@ class SeatLostError(Exception):
 class SeatListener(Protocol):
     """The match. Called from the event loop only."""
 
-    def on_message(self, received: Received) -> None: ...
+    def on_message(self, received: "Received") -> None: ...
 
     def on_end(self, end: SeatEnd) -> None:
         """At most once."""

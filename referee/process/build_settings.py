@@ -18,6 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from referee.folders import home_folder
+from referee.process.needs import CERTIFICATES, rustup_home
 from referee.process.paths import HOME
 from referee.process.registries import Place, find_credentials, without_credentials
 from referee.process.trees import remove_tree
@@ -158,12 +159,6 @@ _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
 _KEPT_ENDINGS = ("_proxy", "_PROXY")
 
-CERTIFICATES = (
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "PIP_CERT"),
-    *("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "npm_config_cafile", "NPM_CONFIG_CAFILE"),
-)
-"""Variables that name files with certificate authorities: passed on, and their files shown."""
-
 MACHINE_SETTINGS = Path("/etc")
 
 # Where tools keep what they write, or find their settings: in the sandbox all that is below its own home.
@@ -207,11 +202,6 @@ def _looked_at(ours: Mapping[str, str]) -> dict[str, str]:
         if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
         and (not SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
     }
-
-
-def rustup_home(ours: Mapping[str, str]) -> Path:
-    """Where rustup keeps its toolchains, if it is there at all."""
-    return Path(ours.get("RUSTUP_HOME") or home_folder(ours) / ".rustup")
 
 
 @dataclass(frozen=True, slots=True)

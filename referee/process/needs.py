@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from referee.folders import cache_folder, home_folder
-from referee.process.build_settings import CERTIFICATES, rustup_home
 from referee.process.manifest import FILE_NAME
 from referee.process.paths import SYSTEM, is_file, is_folder, is_link, is_there
 
@@ -306,6 +305,12 @@ def our_packages() -> tuple[Path, ...]:
 _HOMES = ("JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GOROOT")
 """Variables that name a whole toolchain."""
 
+CERTIFICATES = (
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "PIP_CERT"),
+    *("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "npm_config_cafile", "NPM_CONFIG_CAFILE"),
+)
+"""Variables that name files with certificate authorities: passed on, and their files shown."""
+
 _FILES = (*CERTIFICATES, "PIP_FIND_LINKS")
 
 _TOOLCHAIN_MARKS = ("pkg/tool", "lib/rustlib", "boot", "jmods")
@@ -316,6 +321,11 @@ _MAVEN = Path("/etc/maven")
 
 _PYENV = ("bin", "libexec", "plugins", "shims", "version", "versions")
 _RUSTUP = ("settings.toml", "toolchains")
+
+
+def rustup_home(ours: Mapping[str, str]) -> Path:
+    """Where rustup keeps its toolchains, if it is there at all."""
+    return Path(ours.get("RUSTUP_HOME") or home_folder(ours) / ".rustup")
 
 
 def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:

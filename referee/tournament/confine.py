@@ -17,7 +17,8 @@ from referee.process.outside import not_shown
 from referee.process.paths import SYSTEM, is_folder, is_there
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
-from referee.run.folder import RunFolder
+from referee.record.journal import JOURNAL
+from referee.record.store import RecordStore
 
 if TYPE_CHECKING:  # a worker reads no tournament file
     from referee.tournament.config import Tournament
@@ -135,7 +136,7 @@ def look_for_runs(out: Path) -> tuple[list[Path], list[Path]]:
     others: list[Path] = []
     with suppress(OSError):
         for path in filter(is_folder, out.iterdir()):
-            is_run = is_there(RunFolder(path).journal) or is_folder(RunFolder(path).matches)
+            is_run = is_there(path / JOURNAL) or is_folder(RecordStore.of_run(path).folder)
             (runs if is_run else others).append(Path(os.path.realpath(path)))
     return runs, others
 

@@ -359,6 +359,7 @@ FOR_TYPES_ALONE = {
     "referee.cli.run_pages": "commands that print JSON do without rich, and a run begins without numpy",
     "leaderboard.indexer": "a run begins without numpy",
     "referee.match": "a runner has results, and nothing of what plays",
+    "referee.match.seat": "a runner needs no streams",
     "referee.wire": "a runner needs addresses and certificates, no streams",
     "referee.tournament.confine": "a worker starts without what reads tournament files",
     "referee.tournament.remote": "a worker starts without what reads tournament files",
@@ -390,10 +391,31 @@ def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
 @pytest.mark.parametrize(
     ("program", "needless"),
     [
-        ("import referee.cli.building, referee.cli.run_pages, referee.tournament.entrants", ("numpy", "trueskill")),
-        ("import referee.tournament.worker", ("referee.tournament.config", "referee.tournament.sections", "rich")),
+        (
+            "import referee.cli.run, referee.cli.run_pages, referee.tournament.entrants",
+            (
+                *("cryptography", "distributed", "google", "hpack", "http.client", "numpy", "rich", "starlette"),
+                *("trueskill", "leaderboard.forecast", "leaderboard.run_table", "referee.match.table"),
+                *("referee.process.build", "referee.wire.session"),
+            ),
+        ),
+        (
+            "import referee.tournament.worker",
+            (
+                *("configparser", "http.client", "numpy", "rich", "sqlite3", "typer", "xml.etree"),
+                *("referee.process.build_settings", "referee.run", "referee.schedule.formats"),
+                *("referee.tournament.config", "referee.tournament.sections"),
+            ),
+        ),
+        (
+            "from referee.cli.main import make_app; make_app()",
+            (
+                *("asyncio", "email", "importlib.metadata", "numpy", "rich", "sqlite3", "ssl", "tomllib"),
+                *("leaderboard", "referee.process", "referee.record", "referee.run", "referee.tournament"),
+            ),
+        ),
     ],
-    ids=["a run", "its workers"],
+    ids=["a run", "its workers", "the help of any command"],
 )
 def test_a_run_begins_without_what_it_needs_later_or_not_at_all(program: str, needless: tuple[str, ...]) -> None:
     command = [sys.executable, "-c", f"import sys; {program}; print(*sys.modules)"]

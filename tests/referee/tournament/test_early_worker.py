@@ -1,0 +1,123 @@
+"""A worker that is started before it is known what it is to play."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from referee.schedule.schedule import known_matches
+from referee.tournament.identity import config_of
+from referee.tournament.local import LocalExecutor
+from referee.tournament.worker_process import WorkerProcess, early_worker
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def executor(make_tournament, tmp_path, monkeypatch):
+    """executor(early) plays with the real worker program."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests" / "toy_game"))
+
+    def make(early: WorkerProcess | None, lock_fd: int | None = None) -> LocalExecutor:
+        return LocalExecutor(
+            make_tournament(blocks=10).entries,
+            tmp_path / "matches",
+            workers=1,
+            log=tmp_path / "workers.log",
+            lock_fd=lock_fd,
+            early=early,
+        )
+
+    return make
+
+
+@pytest.fixture
+def specs(make_tournament, luck):
+    return list(known_matches(config_of(make_tournament(blocks=10)), luck))
+
+
+async def test_the_first_worker_is_the_process_that_was_started_early(executor, specs, tmp_path):
+    with (tmp_path / "lock").open("w") as lock, early_worker() as early:
+        async with executor(early, lock.fileno()) as table:
+            result = await table.play(specs[0], 60)
+            assert (result.match_id, table.worker_pids) == (specs[0].match_id, [early.pid])
+            assert {tmp_path / "lock", tmp_path / "workers.log"} <= files_of(early.pid)
+        assert early.returncode == 0
+
+
+async def test_the_worker_after_a_dead_early_one_has_the_lock_too(executor, specs, tmp_path):
+    with (tmp_path / "lock").open("w") as lock, early_worker() as early:
+        async with executor(early, lock.fileno()) as table:
+            await table.play(specs[0], 60)
+            os.kill(early.pid, signal.SIGKILL)
+            await early.wait()
+            await table.play(specs[1], 60)
+            (pid,) = table.worker_pids
+            assert pid != early.pid
+            assert tmp_path / "lock" in files_of(pid)
+
+
+async def test_an_early_worker_that_has_ended_before_it_is_needed_costs_nothing(executor, specs):
+    with early_worker() as early:
+        early.kill()
+        await early.wait()
+        async with executor(early) as table:
+            assert (await table.play(specs[0], 60)).match_id == specs[0].match_id
+            assert table.worker_pids != [early.pid]
+
+
+def test_an_early_worker_that_is_not_needed_ends():
+    with early_worker() as early:
+        assert early.returncode is None
+    assert early.returncode is not None
+
+
+def test_an_early_worker_ends_with_its_runner():
+    code = (
+        "import time\n"
+        "from referee.tournament.worker_process import early_worker\n"
+        "with early_worker() as early:\n"
+        "    print(early.pid, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as runner:
+        pid = int(runner.stdout.readline())
+        runner.kill()
+    wait_until(lambda: not is_alive(pid))
+
+
+async def test_what_a_worker_says_arrives_after_it_was_told_the_last(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nfor line in sys.stdin:\n    print(line.upper(), end='', flush=True)\nprint('END')")
+    process = WorkerProcess.start((sys.executable, str(program)))
+    await process.connect(1 << 16)
+    await process.send(b"one\n")
+    assert await process.readline() == b"ONE\n"
+    process.send_last(b"two\n")
+    assert [await process.readline() for _ in range(3)] == [b"TWO\n", b"END\n", b""]
+    await process.wait()
+    process.close()
+    assert process.returncode == 0
+
+
+def files_of(pid: int) -> set[Path]:
+    """The files that a process has open."""
+    return {path.readlink() for path in Path(f"/proc/{pid}/fd").iterdir()}
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true, limit_s=30):
+    deadline = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
