@@ -1,6 +1,7 @@
 """Finds formats by name: our own, and others' through the entry-point group `crosstown.formats`."""
 
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
 from referee.errors import ExpectedError
 from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, stages, swiss
@@ -26,10 +27,16 @@ class UnknownFormat(ExpectedError, LookupError):
     """No format of this name, or its plug-in is broken. The message says which and why."""
 
 
+@cache
+def _plugins() -> tuple[EntryPoint, ...]:
+    """Those of installed packages, all of which are looked through."""
+    return tuple(entry_points(group=GROUP))
+
+
 def format_names() -> list[str]:
     """All that can be asked for: our own first, then plug-ins, sorted."""
     own = [item.name for item in OWN]
-    return own + sorted({entry.name for entry in entry_points(group=GROUP)} - {*own, ladder.NAME})
+    return own + sorted({entry.name for entry in _plugins()} - {*own, ladder.NAME})
 
 
 def by_game_formats() -> list[str]:
@@ -42,7 +49,7 @@ def get_format(name: str) -> Format:
     for item in (*OWN, ladder.FORMAT):
         if item.name == name:
             return item
-    found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+    found = [entry for entry in _plugins() if entry.name == name]
     if not found:
         raise UnknownFormat(f"unknown format '{name}'", f"the formats are: {', '.join(format_names())}")
     try:

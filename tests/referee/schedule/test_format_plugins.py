@@ -36,7 +36,7 @@ class Plugin:
 @pytest.fixture
 def install(monkeypatch):
     def install(name, loads):
-        monkeypatch.setattr(registry, "entry_points", lambda group: [Plugin(name, loads)])
+        monkeypatch.setattr(registry, "_plugins", lambda: (Plugin(name, loads),))
 
     return install
 
