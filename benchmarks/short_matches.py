@@ -16,11 +16,11 @@ waits for.
 
     python benchmarks/short_matches.py --starts 10 [--games shibuya ...] [--before CHECKOUT]
 
-measures only how a run starts, so many times in each game, by turns with another checkout if there is one. Python's
-byte code is cached, as that of an installed package is. `first match` is the time from the command to the first line of
-the first record, `Hello` what its bots took until their Hello, and `first decision` the time from the command to the
-first answer in that record. All are medians, `CPU` has the seconds of processor time of the command and its workers
-until then. Random bots answer in less than a millisecond.
+measures only how a run starts, so many times in each game, by turns with another checkout, which has been set up, if
+there is one. Python's byte code is cached, as that of an installed package is. `first match` is the time from the
+command to the first line of the first record, `Hello` what its bots took until their Hello, and `first decision` the
+time from the command to the first answer in that record. Random bots answer in less than a millisecond. `CPU` has the
+seconds of processor time that the command and its workers have used until then. All are medians.
 """
 
 import argparse
@@ -196,18 +196,15 @@ class Start:
     cpu_s: float
 
 
-def start(folder: Path, checkout: Path, workers: int) -> Start:
-    """Play the tournament in `folder` with the code in `checkout`."""
+def start(folder: Path, python: str, workers: int) -> Start:
+    """Play the tournament in `folder` with the version of this Python's environment."""
     shutil.rmtree(folder / "runs", ignore_errors=True)
-    paths = [checkout, checkout / "bots" / "python", checkout / "proto" / "python"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, paths))
     environment["PYTHONPYCACHEPREFIX"] = str(folder / "byte-code")
     matches = folder / "runs" / "short" / "matches"
     began_s = time.monotonic()
-    process = subprocess.Popen(
-        command("run", "short.toml", "--quiet", "--workers", str(workers)), cwd=folder, env=environment
-    )
+    run = command("run", "short.toml", "--quiet", "--workers", str(workers), python=python)
+    process = subprocess.Popen(run, cwd=folder, env=environment)
     watch, match_s, cpu_s = Watch(process.pid), 0.0, 0.0
     while process.poll() is None:
         text = next((path.read_bytes() for path in matches.glob("*.jsonl")), b"")
@@ -228,17 +225,19 @@ def start(folder: Path, checkout: Path, workers: int) -> Start:
 
 
 def print_starts(games: Sequence[str], times: int, workers: int, before: Path | None) -> None:
-    checkouts = {"before": before, "now": ROOT} if before is not None else {"now": ROOT}
+    pythons = {"now": sys.executable}
+    if before is not None:
+        pythons = {"before": str(before.absolute() / ".venv" / "bin" / "python")} | pythons
     print("| game | version | first match | Hello | first decision | above Hello | CPU |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for game in games:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             prepare(folder, game, BOTS["python"], 1)
-            starts: dict[str, list[Start]] = {name: [] for name in checkouts}
+            starts: dict[str, list[Start]] = {name: [] for name in pythons}
             for number in range(times + 1):
-                for name, checkout in checkouts.items():
-                    found = start(folder, checkout.resolve(), workers)
+                for name, python in pythons.items():
+                    found = start(folder, python, workers)
                     if number:  # the first one fills the caches
                         starts[name].append(found)
         for name, all_ in starts.items():
@@ -254,8 +253,8 @@ def print_starts(games: Sequence[str], times: int, workers: int, before: Path | 
             )
 
 
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-c", "from referee.cli.main import main; main()", *words]
+def command(*words: str, python: str = sys.executable) -> list[str]:
+    return [python, "-c", "from referee.cli.main import main; main()", *words]
 
 
 def bots_s(record: Record) -> float:
