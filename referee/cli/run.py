@@ -81,8 +81,11 @@ def run(
 
         config = load_config(file)
         peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
-        if peer is not None:
-            stack.close()
+        if peer is not None or any(bot.remote is not None or bot.copies for bot in config.bots):
+            stack.close()  # then its matches are played elsewhere, or by a worker that has all of them
+            early = None
+        elif early is not None:
+            early.prepare(game.game for game in config.games)
         tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
 
         from referee.cli.run_pages import play_tournament, preview

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from referee.errors import ExpectedError
 from referee.event_loop import run_loop
+from referee.games.registry import UnknownGame, load_game
 from referee.match.invitation import Invitation
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
@@ -89,7 +90,7 @@ class Link:
         return await self._lines.get()
 
     def send(self, line: bytes) -> None:
-        """ConnectionError if the runner is gone."""
+        """BrokenPipeError if the runner is gone."""
         self._outgoing.write(line)
         self._outgoing.flush()
 
@@ -100,10 +101,9 @@ class Link:
         os._exit(1)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(ConnectionError):  # the runner is gone, and has not read all that was sent
-            while line := self._incoming.readline():
-                self._stopping = self._stopping or line == messages.stop_line()
-                loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        while line := self._incoming.readline():
+            self._stopping = self._stopping or line == messages.stop_line()
+            loop.call_soon_threadsafe(self._lines.put_nowait, line)
         loop.call_soon_threadsafe(self._lines.put_nowait, None)
         time.sleep(STOP_S if self._stopping else ORPHAN_S)
         self.tidy()
@@ -380,9 +380,18 @@ def raise_file_limit() -> None:
 
 def wait_for_runner() -> None:
     """Until the runner takes up this process, which it has started early: it sends the file for stderr, and the lock of
-    the run, which stays open. End the process if it does not need it."""
+    the run, which stays open. Before that it may send games to load. End the process if it does not need it."""
     with socket.socket(fileno=os.dup(0)) as channel:
-        _, files, _, _ = socket.recv_fds(channel, 1, 2)
+        game = b""
+        while True:
+            byte, files, _, _ = socket.recv_fds(channel, 1, 2)
+            if files or not byte:
+                break
+            game += byte
+            if byte == b"\n":
+                with suppress(UnknownGame):  # which the match says, too
+                    load_game(game.decode().strip())
+                game = b""
     if not files:
         os._exit(0)
     for file in files:
@@ -404,7 +413,7 @@ def main() -> None:
     os.dup2(2, 1)
     raise_file_limit()
     link = Link(incoming, outgoing)
-    with suppress(ConnectionError):  # the runner is gone
+    with suppress(BrokenPipeError):  # the runner is gone
         run_loop(serve(link))
     link.tidy()
     sys.stderr.flush()

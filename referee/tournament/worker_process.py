@@ -1,12 +1,12 @@
-"""A worker process as its runner has it: the process, and the socket that is its stdin and stdout."""
+"""A worker process as its runner has it: the process, the socket that is its stdin, and the pipe that is its stdout."""
 
 import asyncio
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Self
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
@@ -28,7 +28,9 @@ class WorkerProcess:
     def __init__(self, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
         self._process = process
         self._channel = channel
+        """Its stdin: through a socket it can be given files."""
         self._lines: asyncio.StreamReader | None = None
+        self._reading: asyncio.BaseTransport | None = None
         self._writer: asyncio.StreamWriter | None = None
 
     @classmethod
@@ -40,7 +42,7 @@ class WorkerProcess:
                 process = subprocess.Popen(
                     command,
                     stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
+                    stdout=subprocess.PIPE,
                     stderr=stderr,
                     env={"GRPC_VERBOSITY": "ERROR", **os.environ},
                     pass_fds=files,
@@ -50,6 +52,11 @@ class WorkerProcess:
                 mine.close()
                 raise
         return cls(process, mine)
+
+    def prepare(self, games: Iterable[str]) -> None:
+        """Let a worker that was started early load these games while it waits."""
+        with suppress(OSError):
+            self._channel.sendall("".join(f"{game}\n" for game in games).encode())
 
     def take_up(self, log: int, *files: int) -> bool:
         """Let a worker that was started early begin, with its stderr in `log`. It keeps `files` open. False if it has
@@ -62,7 +69,12 @@ class WorkerProcess:
 
     async def connect(self, longest_line: int) -> None:
         """Before the first line. Raises OSError."""
-        self._lines, self._writer = await asyncio.open_unix_connection(sock=self._channel, limit=longest_line)
+        loop = asyncio.get_running_loop()
+        self._lines = lines = asyncio.StreamReader(longest_line)
+        self._reading, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(lines), self._process.stdout
+        )
+        _, self._writer = await asyncio.open_unix_connection(sock=self._channel)
 
     async def send(self, data: bytes) -> None:
         """Raises ConnectionError if the process is gone, as far as that is known by now."""
@@ -107,6 +119,10 @@ class WorkerProcess:
             self._writer.close()
         else:
             self._channel.close()
+        if self._reading is not None:
+            self._reading.close()
+        elif self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 @contextmanager

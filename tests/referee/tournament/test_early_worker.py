@@ -42,6 +42,7 @@ def specs(make_tournament, luck):
 
 async def test_the_first_worker_is_the_process_that_was_started_early(executor, specs, tmp_path):
     with (tmp_path / "lock").open("w") as lock, early_worker() as early:
+        early.prepare(["toy", "unheard of"])
         async with executor(early, lock.fileno()) as table:
             result = await table.play(specs[0], 60)
             assert (result.match_id, table.worker_pids) == (specs[0].match_id, [early.pid])
