@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import configuration_folder
 from referee.record.format import RecordError, dumps
-from referee.record.journal import JournalLine, anchors_of, mismatch
+from referee.record.journal import Control, JournalLine, anchors_of, controls_of, mismatch
 from referee.record.reader import Record, read_record
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder
@@ -29,9 +29,13 @@ from referee.run.head import FORMAT, Head, contradiction, parse_head, write_dura
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import NO_RIGHTS_BUT_MINE
+from referee.schedule.schedule import place_of
 
-DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled")
+DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled", "reinstated")
 """What an organiser decides about matches that were played: after the signature it changes what was signed."""
+
+AHEAD = ("extended", "stopping")
+"""Control events that change only which matches are still played, whatever their place is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +141,18 @@ def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: 
             yield f"match {match_id} counted when the run was signed, and does not now: {now.uncounted[match_id]}"
         elif now.digests[match_id] != digest:
             yield f"match {match_id} was played again since the run was signed"
+    behind = 1 + max((place for match_id in then.digests if (place := place_of(match_id)) is not None), default=-1)
     for number, line in enumerate(text.events[signed.head.lines :], start=signed.head.lines + 1):
-        if line.kind in DECISIONS:
+        if any(_reaches_back(control, behind) for control in controls_of(folder.journal, (line,))):
             yield f"line {number} of the journal was decided since the run was signed: {_decision(line)}"
+
+
+def _reaches_back(control: Control, behind: int) -> bool:
+    """Whether this changes what matches before the place `behind` count for: by its kind, by its place, or because it
+    is about all matches of an entry."""
+    if control.kind in DECISIONS or control.choice != "keep":
+        return True
+    return control.kind not in AHEAD and control.place < behind
 
 
 def _decision(line: JournalLine) -> str:

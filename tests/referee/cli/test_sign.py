@@ -8,7 +8,7 @@ import pytest
 
 from referee.record import read_record
 from referee.record.format import next_chain, open_line
-from referee.record.journal import anchors_of
+from referee.record.journal import Control, anchors_of, control_fields
 from referee.run.head import head_file
 from referee.run.journal import Journal, read_journal
 from referee.run.signing import key_file
@@ -173,6 +173,40 @@ def test_a_decision_after_the_signature_is_named(played, crosstown):
     assert f"was decided since the run was signed: annulled {match_id}" in printed.out
     assert crosstown("sign", "cup").code == 0
     assert crosstown("matches", "verify", "cup").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("control", "honest"),
+    [
+        (Control("breaker", 9, choice="annul", by="rule", reason="3 faults in a row"), False),
+        (Control("breaker", 9, choice="losses", by="rule"), False),
+        (Control("replaced", 0), False),
+        (Control("unapproved", 0), False),
+        (Control("decided", 0, by="rule"), False),
+        (Control("reinstated", 9), False),
+        (Control("breaker", 9, by="rule", reason="3 faults in a row"), True),
+        (Control("extended", 0, length={"blocks": 2}), True),
+    ],
+    ids=lambda value: f"{value.kind}-{value.choice}-{value.place}" if isinstance(value, Control) else "",
+)
+def test_a_control_that_somebody_adds_to_a_signed_journal_is_named_if_it_reaches_back(
+    played, crosstown, control, honest
+):
+    """Who can write in the folder, and has no key, can add lines to the journal with the right chain. What concerns
+    only matches after the signed ones is what a run that goes on writes."""
+    assert crosstown("sign", "cup").code == 0
+    text = read_journal(played.journal)
+    entry = read_record(records(played)[0]).header.seats[0]
+    about = {} if control.kind in ("decided", "extended") else {"entry_id": entry.entry_id, "name": entry.name}
+    with Journal(played.journal, text) as journal:
+        journal.append(control.kind, **{**control_fields(control), **about})
+        journal.write_head()
+    printed = crosstown("matches", "verify", "cup")
+    named = f"was decided since the run was signed: {control.kind}" in printed.out
+    assert named is not honest, printed.out
+    if not honest:
+        assert printed.code == 1
 
 
 @pytest.mark.slow
