@@ -193,15 +193,11 @@ class Inside:
         """The bot once its program runs."""
         self.listen()
         if self.init:
-            try:
-                ours = os.readlink(f"/proc/{self.init}/exe")
-                for pid in children(self.init):
-                    if self.bot_file is None:  # the first is to become the bot, and may be gone very soon
-                        self.bot_file = open_process(pid)
-                    if os.readlink(f"/proc/{pid}/exe") != ours:
-                        return pid
-            except OSError:
-                return None
+            for pid in children(self.init):
+                if self.bot_file is None:  # the first is to become the bot, and may be gone very soon
+                    self.bot_file = open_process(pid)
+                if has_executed(pid, self.init):
+                    return pid
         return None
 
     def executed(self) -> bool:
@@ -239,6 +235,31 @@ class Inside:
         if not self.init:
             digits = self.told[0].partition(b'"child-pid":')[2].split(b",")[0].split(b"}")[0].strip()
             self.init = int(digits) if digits.isdigit() and b"}" in self.told[0] else 0
+
+
+def has_executed(pid: int, parent: int) -> bool:
+    """Whether a process, forked by `parent`, runs a program of its own by now. False if one of the two is gone.
+
+    A bot may execute the program that its parent runs, bubblewrap, to pass for one that was never started: its stack
+    is then elsewhere. It may also end its first thread and go on in another one: then no program is shown.
+    """
+    try:
+        state, threads, stack = _look_of(pid)
+        if state in b"ZX":
+            return threads > 1
+        if stack != _look_of(parent)[2]:
+            return True
+        return os.readlink(f"/proc/{pid}/exe") != os.readlink(f"/proc/{parent}/exe")
+    except OSError:
+        return False
+
+
+def _look_of(pid: int) -> tuple[bytes, int, bytes]:
+    """The state of a process, how many threads it has, and where its stack begins: elsewhere in each program that is
+    executed. OSError if it is gone."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        words = file.read().rpartition(b") ")[2].split()
+    return words[0], int(words[17]), words[25]
 
 
 def open_process(pid: int) -> int | None:
