@@ -11,8 +11,6 @@ guesses: slots per second times (1 - H(share)), the best over several lengths of
 - context switches: the sender switches between two threads or sleeps; the receiver reads ctxt in /proc/stat.
 - pages of shared files: the sender reads a page of a file in /usr or leaves it; the receiver reads it and takes the
   time. Each page serves once.
-- sessions: the sender begins sessions (setsid) or none; the receiver reads the number of a new one in
-  /proc/self/autogroup.
 - maps of shared files: the sender maps some pages of a file in /usr, all at the same moment, and stays; the receiver
   reads in /proc/self/pagemap which of them another process has mapped, too. A slot is what it takes to read them all.
 """
@@ -87,9 +85,6 @@ def send(bit, i, end):
             time.sleep(0)
             os.sched_yield()
             event.set(); back.wait(0.001); back.clear()
-    elif WAY == "sessions":
-        while bit and time.monotonic_ns() < end - SLOT // 2:
-            session()
     elif bit:
         read(i)
 
@@ -116,19 +111,6 @@ def map_pages(file, at, number):
     return pages
 
 
-def session():
-    told, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        os.write(tell, open("/proc/self/autogroup", "rb").read())
-        os._exit(0)
-    name = os.read(told, 100)
-    os.waitpid(child, 0)
-    os.close(told); os.close(tell)
-    return int(name.split(b"-")[1].split()[0])
-
-
 def number(path, word):
     for line in open(path):
         if line.startswith(word):
@@ -148,10 +130,6 @@ def look(i, begin, end):
         before = number("/proc/stat", "ctxt")
         until(end)
         return number("/proc/stat", "ctxt") - before
-    if WAY == "sessions":
-        before = session()
-        until(end - SLOT // 8)
-        return session() - before
     until(end)
     return -read(i)
 
@@ -197,12 +175,13 @@ WAYS = {
     "memory in use": (200, 1000, 5000),
     "context switches": (200, 1000, 5000),
     "pages of shared files": (500, 2000, 8000),
-    "sessions": (5000, 20_000),
     "maps of shared files": (0,),
 }
 """Lengths of a slot to try, in microseconds; 0 where the receiver takes what time it needs."""
 
 SETTLE_S = 2.0
+MAPS_SETTLE_S = 15.0
+"""Where the sender has to have done all before the receiver begins."""
 
 
 async def start(folder: Path, **options: str | int) -> BotProcess:
@@ -217,7 +196,7 @@ async def start(folder: Path, **options: str | int) -> BotProcess:
 
 async def share_of_errors(folder: Path, way: str, slot_us: int, bits: int) -> tuple[float, float]:
     """And the length of a slot."""
-    start_ns = time.monotonic_ns() + round(SETTLE_S * 1e9)
+    start_ns = time.monotonic_ns() + round((SETTLE_S if slot_us else MAPS_SETTLE_S) * 1e9)
     options: dict[str, str | int] = {"way": way, "start_ns": start_ns, "slot_us": slot_us, "bits": bits}
     async with (
         await start(folder, role="receiver", **options) as receiver,
