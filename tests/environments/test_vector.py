@@ -73,6 +73,26 @@ def test_the_arrays_are_the_same_objects_all_the_time() -> None:
         assert not np.array_equal(before, kept)
 
 
+def test_a_mask_that_was_changed_from_outside_allows_nothing_more_or_less() -> None:
+    with vector("shibuya", 4) as env:
+        legal = env.samples.copy()
+        env.masks[:] = 0
+        env.step(legal)
+        env.masks[:] = 1
+        with pytest.raises(ValueError, match=r"match 2: .* is not legal for seat 1"):
+            env.step(np.where(np.arange(4) == 2, env.masks.shape[1] - 1, env.samples))
+
+
+def test_an_action_outside_the_action_space_is_refused_before_any_match_is_stepped() -> None:
+    for number in (-1, 5827):
+        with vector("shibuya", 4) as env:
+            tables = env._work.stepper._tables  # type: ignore[union-attr]
+            before = [table.state.to_dict() for table in tables]
+            with pytest.raises(ValueError, match=f"match 3: action {number} is not legal for seat 0"):
+                env.step(np.where(np.arange(4) == 3, number, env.samples))
+            assert [table.state.to_dict() for table in tables] == before
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_illegal_action_names_its_match(processes: int) -> None:
     with vector("shibuya", 4, processes=processes) as env:

@@ -1,11 +1,25 @@
 """How actions are numbered: blocks of numbers, one for each kind of action."""
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
 WAIT = 0
 """The action of a seat that is not asked."""
+PACKED = "i"
+"""Type of a packed number, as modules `array` and `memoryview` name it."""
+PACKED_BYTES = array(PACKED).itemsize
+
+
+def packed(numbers: Sequence[int]) -> bytes:
+    """Numbers of actions, one after another, in the order of bytes of this machine."""
+    return array(PACKED, numbers).tobytes()
+
+
+def unpacked(numbers: bytes) -> list[int]:
+    """What was packed."""
+    return array(PACKED, numbers).tolist()
 
 
 @dataclass(frozen=True, slots=True)

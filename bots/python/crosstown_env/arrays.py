@@ -16,7 +16,8 @@ from referee.games.registry import UnknownGame, get_game
 class Arrays(Protocol):
     """How a game with these players and options becomes arrays.
 
-    `seen` is what a seat sees: `State.observation`, or what a bot decodes from the wire.
+    `seen` is what a seat sees: `State.observation`, or what a bot decodes from the wire. In its place the position is
+    taken as well, which is quicker: of that, the methods read what the observation shows and nothing else.
     """
 
     version: int
@@ -24,17 +25,14 @@ class Arrays(Protocol):
     layout: Layout
     actions: ActionSpace
 
-    def seen(self, state: Any, viewer: int) -> Any:
-        """What the other methods take in place of an observation, where making one would take longer."""
-
     def row(self, seen: Any, viewer: int) -> bytes:
         """The observation, a signed byte for each number of the layout."""
 
     def ids(self, seen: Any, legal: Sequence[Any]) -> list[int]:
         """The numbers of the legal actions of the seat that is asked, in their order."""
 
-    def numbers(self, state: Any, seat: int) -> list[int]:
-        """The same list for a position, without making the actions if that is slower. The caller must not change it."""
+    def numbers(self, state: Any, seat: int) -> bytes:
+        """The same list for a position, as `actions.packed` has it, without making the actions if that is slower."""
 
     def action(self, seen: Any, number: int) -> Any:
         """The action with this number, legal or not. ValueError if the number means nothing here."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from crosstown_env.actions import ActionSpace, Block
+from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, MOST, Field, Layout, category, flags, large, named, number, seat
 from referee.games.api import resolve_options
 from referee.games.king_of_new_york import actions as king
@@ -138,13 +138,10 @@ class KingArrays:
 
     def __init__(self, players: int, options: Mapping[str, Any]) -> None:
         ruleset = make_ruleset(resolve_options("king_of_new_york", OPTIONS, options))
-        self._menus: dict[int, tuple[Sequence[KingAction], list[int]]] = {}
+        self._menus: dict[int, tuple[Sequence[KingAction], bytes]] = {}
+        """By identity of a menu that positions share, itself and its numbers."""
         kinds = len(ruleset.tile_ids)
         self.layout = Layout(tuple(_fields(players, kinds, max(ruleset.tile_counts))))
-
-    def seen(self, state: KingState, viewer: int) -> KingState:
-        """The position itself: everybody sees all of it, and `row` reads the fields that observations have."""
-        return state
 
     def row(self, seen: Observation | KingState, viewer: int) -> bytes:
         if isinstance(seen, Observation):
@@ -155,20 +152,21 @@ class KingArrays:
             return _row(seen, 1 + task[0] - FIRST_QUESTION, task[1], viewer)
         return _row(seen, 0, NO_SEAT, viewer)
 
-    def numbers(self, state: KingState, seat: int) -> list[int]:
-        return self.ids(state, state.legal_actions(seat))
-
-    def ids(self, seen: Observation | KingState, legal: Sequence[KingAction]) -> list[int]:
+    def numbers(self, state: KingState, seat: int) -> bytes:
+        legal = state.legal_actions(seat)
         known = self._menus.get(id(legal))
         if known is not None and known[0] is legal:
             return known[1]
-        known_by = _BY_IDENTITY.get
-        found = [known_by(id(action)) or _IDS[action] for action in legal]
-        if type(legal) is tuple:  # menus that states share
+        found = packed(self.ids(state, legal))
+        if type(legal) is tuple:  # menus that positions share
             if len(self._menus) > 8192:
                 self._menus.clear()
             self._menus[id(legal)] = (legal, found)
         return found
+
+    def ids(self, seen: Observation | KingState, legal: Sequence[KingAction]) -> list[int]:
+        known_by = _BY_IDENTITY.get
+        return [known_by(id(action)) or _IDS[action] for action in legal]
 
     def action(self, seen: Observation | KingState, number: int) -> KingAction:
         if not 0 < number <= len(_ACTIONS):

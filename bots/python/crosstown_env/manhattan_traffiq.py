@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crosstown_env.actions import ActionSpace, Block
+from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, MOST, Layout, category, flags, large, named, number, owner, seat
 from referee.games.api import DataError, resolve_options
 from referee.games.manhattan_traffiq.actions import (
@@ -46,6 +46,11 @@ _NEEDS = [bytes(need // weight % 5 for weight in (NORTH, EAST, SOUTH, WEST)) for
 _KEPT = 4096
 
 
+def _word(numbers: list[int]) -> tuple[bytes, ...]:
+    """The word of these actions; none if there are no actions."""
+    return (packed(numbers),) if numbers else ()
+
+
 class Plan:
     """What follows from the map of a city as it is now. Cells and vertices are numbered as on the board."""
 
@@ -78,10 +83,10 @@ class Plan:
         """The columns of the vertices."""
         self.row = b""
         """All columns of the map."""
-        self.attaching: dict[int, list[int]] = {}
-        """By kind of tile the numbers of the actions that lay it."""
-        self.rides: dict[int, list[int]] = {}
-        """By piece the numbers of its rides, valid while `rides_of` is the position's dictionary of rides."""
+        self.attaching: dict[int, tuple[bytes, ...]] = {}
+        """By kind of tile the numbers, packed, of the actions that lay it."""
+        self.rides: dict[int, tuple[bytes, ...]] = {}
+        """By piece the numbers, packed, of its rides, valid while `rides_of` is the position's dictionary of rides."""
         self.rides_of: dict[int, Any] = {}
 
     def shows(self, city: City) -> bool:
@@ -161,7 +166,8 @@ class TraffiqArrays:
         self._slot_numbers = range(self._attach, self.actions.size, len(self._faces))
         """Per frontier slot the first number of an action there."""
         self._size = self.actions.size
-        self._words = Words(_END_TURN, _DRAW, self._attaching, self._rides)
+        self._words = Words(packed([_END_TURN]), packed([_DRAW]), self._attaching, self._rides)
+        """Words of a legal list are packed numbers, of one action or of several that come together."""
         self._xy = [bytes((x & 255, y & 255)) for x, y in board.xy]
         self._sides = {face: bytes([1 + colour for colour in sides]) for face, sides in board.colours.items()}
         """Per face its sides as numbers, from north, clockwise."""
@@ -242,10 +248,6 @@ class TraffiqArrays:
                 ),
             )
         )
-
-    def seen(self, state: State, viewer: int) -> State:
-        """The position itself, of which `row` and `ids` read what the viewer may see."""
-        return state
 
     def row(self, seen: Observation | State, viewer: int) -> bytes:
         if not isinstance(seen, Observation):
@@ -329,41 +331,43 @@ class TraffiqArrays:
         )
         return b"".join((head, seats, bytes(by_seat), hands, unseen, on_map, plan.row))
 
-    def numbers(self, state: State, seat: int) -> list[int]:
+    def numbers(self, state: State, seat: int) -> bytes:
         if state.phase == "turn":
-            return state.turn_in(self._words, (state, self._plan_of(state)))
-        return self.ids(state, state.legal_actions(seat))
+            return b"".join(state.turn_in(self._words, (state, self._plan_of(state))))
+        return packed(self.ids(state, state.legal_actions(seat)))
 
-    def _attaching(self, of: tuple[State, Plan], kind: int) -> list[int]:
+    def _attaching(self, of: tuple[State, Plan], kind: int) -> tuple[bytes, ...]:
         plan = of[1]
         found = plan.attaching.get(kind)
         if found is None:
             faces_for = self._face_numbers[kind]
-            found = plan.attaching[kind] = [
-                number + face
-                for number, need in zip(self._slot_numbers, plan.needs, strict=False)
-                for face in faces_for[need]
-            ]
+            found = plan.attaching[kind] = _word(
+                [
+                    number + face
+                    for number, need in zip(self._slot_numbers, plan.needs, strict=False)
+                    for face in faces_for[need]
+                ]
+            )
         return found
 
-    def _rides(self, of: tuple[State, Plan], piece: int) -> list[int]:
+    def _rides(self, of: tuple[State, Plan], piece: int) -> tuple[bytes, ...]:
         state, plan = of
         if plan.rides_of is not state.rides:
             plan.rides, plan.rides_of = {}, state.rides
         found = plan.rides.get(piece)
         if found is None:
-            found = []
+            numbers: list[int] = []
             if piece & 1:
                 number, width, steps = self._truck, len(DIRECTIONS), self._steps
                 for source, targets in zip(state.parked[piece], state.targets(piece), strict=True):
-                    found += [number + steps[target - source] for target in targets]
+                    numbers += [number + steps[target - source] for target in targets]
                     number += width
             else:
                 number, vertices = self._taxi, plan.vertices
                 for targets in state.targets(piece):
-                    found += [number + vertices[target] for target in targets]
+                    numbers += [number + vertices[target] for target in targets]
                     number += self._tiles
-            plan.rides[piece] = found
+            found = plan.rides[piece] = _word(numbers)
         return found
 
     def ids(self, seen: Observation | State, legal: Sequence[TraffiqAction]) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crosstown_env.actions import ActionSpace, Block
+from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, Layout, category, flags, large, named, number, seat
 from referee.games.api import resolve_options
 from referee.games.shibuya.actions import (
@@ -110,10 +110,6 @@ class ShibuyaArrays:
             )
         )
 
-    def seen(self, state: State, viewer: int) -> State:
-        """The position itself: every seat sees all of it."""
-        return state
-
     def row(self, seen: Observation | State, viewer: int) -> bytes:
         if not isinstance(seen, Observation):
             return self._row(seen, viewer, seen.grid, seen.waiting)
@@ -151,8 +147,8 @@ class ShibuyaArrays:
             )
         )
 
-    def numbers(self, state: State, seat: int) -> list[int]:
-        return state.legal_in(_WORDS)
+    def numbers(self, state: State, seat: int) -> bytes:
+        return packed(state.legal_in(_WORDS))
 
     def ids(self, seen: Observation | State, legal: Sequence[ShibuyaAction]) -> list[int]:
         first = legal[0]

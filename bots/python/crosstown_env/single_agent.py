@@ -57,12 +57,13 @@ class CrosstownSingle(gymnasium.Env[Rows, np.int64]):
         """
         self._reward = 0.0
         number = int(action)
-        if self._leaves and not self.table.over and not self._mask[number]:
+        if 0 <= number < len(self._mask) and self._mask[number]:
+            self.table.answer_legal(number)
+        elif self._leaves and not self.table.over:
             self.table.withdraw(self.seat)
-            self._reward += self.table.earned[self.seat]
         else:
-            self.table.answer(number)
-            self._reward += self.table.earned[self.seat]
+            self.table.answer(number)  # says what is wrong
+        self._reward += self.table.earned[self.seat]
         self._play_on()
         row, info = self._seen()
         return row, self._reward, self.table.over, False, info
@@ -83,12 +84,10 @@ class CrosstownSingle(gymnasium.Env[Rows, np.int64]):
         self._mask[:] = 0
         if table.over:
             info["ranking"] = table.state.ranking()
-            row = table.row(self.seat)
         else:
-            row, ids = table.look()
-            self._mask[ids] = 1
+            self._mask[table.ids(self.seat)] = 1
         info["action_mask"] = self._mask.copy()
-        return np.frombuffer(row, np.int8).copy(), info
+        return np.frombuffer(table.row(self.seat), np.int8).copy(), info
 
     def render(self) -> str | None:
         """With render_mode "ansi", the board as the agent sees it."""

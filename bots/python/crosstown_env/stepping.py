@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crosstown_env.actions import PACKED, PACKED_BYTES
 from crosstown_env.table import Setup, Table
+from referee.games.api import IllegalAction
 from referee.garbage import no_collection
 
 _ALIGN = 64
@@ -85,9 +87,12 @@ class Stepper:
     def __init__(self, setup: Setup, columns: Columns, first: int) -> None:
         self._setup, self._columns, self._first = setup, columns, first
         self._count = len(columns.seats)
-        self._size = setup.arrays.layout.size
         self._rows = memoryview(columns.observations).cast("B")  # type: ignore[arg-type]
-        self._marked: tuple[Any, Any] = ((), ())
+        self._masks = columns.masks.reshape(-1)
+        self._starts = np.arange(self._count) * columns.masks.shape[1]
+        """Per match the place of its mask in `_masks`."""
+        self._marked = np.zeros(0, np.intp)
+        """The places in `_masks` that are 1."""
         self._tables: list[Table] = []
         self._lengths = [0] * self._count
 
@@ -97,14 +102,13 @@ class Stepper:
             self._reset(seed)
 
     def step(self) -> None:
-        """Do what `actions` says. ValueError if an action is illegal; matches before it have been stepped."""
+        """Do what `actions` says. ValueError, and no match has been stepped, if an action is illegal."""
         with no_collection():  # matches hold no cycles, and the collector would look at all of them over and over
             self._step()
 
     def _reset(self, seed: int) -> None:
-        self._tables = [
-            Table(self._setup, Random(f"{seed}/{number}")) for number in range(self._first, self._first + self._count)
-        ]
+        setup, first = self._setup, self._first
+        self._tables = [Table(setup, Random(f"{seed}/{number}")) for number in range(first, first + self._count)]
         self._lengths = [0] * self._count
         columns = self._columns
         columns.rewards[:], columns.dones[:], columns.ranks[:], columns.lengths[:] = 0, False, 0, 0
@@ -112,42 +116,49 @@ class Stepper:
 
     def _step(self) -> None:
         columns, lengths = self._columns, self._lengths
-        ended: list[tuple[int, Table]] = []
-        earned = []
-        for number, (table, action) in enumerate(zip(self._tables, columns.actions.tolist(), strict=True)):
-            try:
-                table.answer(action)
-            except ValueError as error:
-                raise ValueError(f"match {self._first + number}: {error}") from None
-            lengths[number] += 1
-            earned.append(table.earned)
-            if table.over:
-                ended.append((number, table))
-        columns.rewards[:] = earned
+        actions = columns.actions
+        self._check(actions)
         columns.dones[:], columns.ranks[:], columns.lengths[:] = False, 0, 0
-        for number, table in ended:
-            columns.dones[number] = True
-            columns.ranks[number] = table.state.ranking()
-            columns.lengths[number] = lengths[number]
-            lengths[number] = 0
-            table.start(table.rng)
+        earned = []
+        for place, (table, action) in enumerate(zip(self._tables, actions.tolist(), strict=True)):
+            try:
+                table.answer_legal(action)
+            except IllegalAction as error:  # the mask was changed from outside
+                raise ValueError(f"match {self._first + place}: {error}") from None
+            earned.append(table.earned)
+            lengths[place] += 1
+            if table.over:
+                columns.dones[place] = True
+                columns.ranks[place] = table.state.ranking()
+                columns.lengths[place] = lengths[place]
+                lengths[place] = 0
+                table.start(table.rng)
+        columns.rewards[:] = earned
         self._show()
 
+    def _check(self, actions: npt.NDArray[np.int32]) -> None:
+        """ValueError if an action is illegal."""
+        inside = (actions >= 0) & (actions < self._columns.masks.shape[1])
+        allowed = inside & (self._masks[self._starts + np.where(inside, actions, 0)] == 1)
+        for place in np.flatnonzero(~allowed).tolist():
+            table = self._tables[place]
+            try:
+                table.check(table.seat, int(actions[place]))
+            except ValueError as error:
+                raise ValueError(f"match {self._first + place}: {error}") from None
+
     def _show(self) -> None:
-        """Fill in what the seats see that are asked next."""
-        columns, rows, size = self._columns, self._rows, self._size
-        seats, samples, marks, counts = [], [], [], []
-        at = 0
-        for table in self._tables:
-            row, ids = table.look()
-            rows[at : at + size] = row
-            at += size
-            seats.append(table.seat)
-            samples.append(ids[int(table.rng.random() * len(ids))])
-            marks += ids
-            counts.append(len(ids))
+        """Fill in what the seats see that are asked next, and may do."""
+        columns, tables, masks = self._columns, self._tables, self._masks
+        states, seats = [table.state for table in tables], [table.seat for table in tables]
         columns.seats[:] = seats
-        columns.samples[:] = samples
-        columns.masks[self._marked] = 0
-        self._marked = (np.repeat(np.arange(len(counts)), counts), np.array(marks, np.intp))
-        columns.masks[self._marked] = 1
+        # One thing for all matches, then the next: code stays in the caches of the processor.
+        self._rows[:] = b"".join(map(self._setup.arrays.row, states, seats))
+        legal = list(map(self._setup.arrays.numbers, states, seats))
+        counts = np.array([len(numbers) for numbers in legal]) // PACKED_BYTES
+        numbers = np.frombuffer(b"".join(legal), PACKED)
+        draws = np.array([table.rng.random() for table in tables])
+        columns.samples[:] = numbers[np.cumsum(counts) - counts + (draws * counts).astype(np.intp)]
+        masks[self._marked] = 0
+        self._marked = np.repeat(self._starts, counts) + numbers
+        masks[self._marked] = 1

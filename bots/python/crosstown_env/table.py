@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from crosstown_env.actions import unpacked
 from crosstown_env.arrays import Arrays, arrays_of
 from referee.games.api import IllegalAction, State, points_so_far, resolve_options
 from referee.games.keyed import random_outcome
@@ -42,7 +43,7 @@ class Table:
     Where several seats are asked at once, they answer one after another, and none sees what another has answered.
     """
 
-    __slots__ = ("_answers", "_ids", "asked", "earned", "over", "points", "rng", "seat", "setup", "state")
+    __slots__ = ("_answers", "asked", "earned", "over", "points", "rng", "seat", "setup", "state")
 
     def __init__(self, setup: Setup, rng: Random) -> None:
         self.setup = setup
@@ -65,8 +66,8 @@ class Table:
             state.apply_chance(random_outcome(outcomes, rng))
         self.asked = tuple([decision.seat for decision in state.decisions()])
         """The seats that are asked at this node."""
-        self._answers: dict[int, Any] = {}
-        self._ids: list[int] | None = None
+        self._answers: dict[int, Any] | None = None
+        """If several seats are asked, by seat the answers that were given."""
         self.over = not self.asked
         self.seat = -1 if self.over else self.asked[0]
         """The seat whose answer comes next; -1 when the match is over."""
@@ -77,31 +78,22 @@ class Table:
 
     def row(self, seat: int) -> bytes:
         """The same as an array."""
-        arrays = self.setup.arrays
-        return arrays.row(arrays.seen(self.state, seat), seat)
+        return self.setup.arrays.row(self.state, seat)
 
     def ids(self, seat: int) -> list[int]:
         """The numbers of what the seat, which is asked, may do."""
-        return self.setup.arrays.numbers(self.state, seat)
-
-    def look(self) -> tuple[bytes, list[int]]:
-        """The observation of the seat that is asked next, as an array, and the numbers of what it may do."""
-        seat, arrays, state = self.seat, self.setup.arrays, self.state
-        ids = self._ids = arrays.numbers(state, seat)
-        return arrays.row(arrays.seen(state, seat), seat), ids
+        return unpacked(self.setup.arrays.numbers(self.state, seat))
 
     def answer(self, number: int) -> None:
         """The seat that is asked next takes this action. ValueError, without any change, if it is illegal."""
         if self.over:
             raise ValueError("the match is over; reset the environment to begin another one")
-        setup, state, seat, ids = self.setup, self.state, self.seat, self._ids
-        if ids is None:
-            ids = setup.arrays.numbers(state, seat)
-        try:
-            legal = ids[ids.index(number)]  # an integer of Python's own, whatever the number was
-        except ValueError:
-            raise ValueError(_refusal(number, seat, ids)) from None
-        self._take(setup.arrays.action(setup.arrays.seen(state, seat), legal))
+        self.check(self.seat, number)
+        self.answer_legal(int(number))
+
+    def answer_legal(self, number: int) -> None:
+        """The same for an action that is known to be legal."""
+        self._take(self.setup.arrays.action(self.state, number))
 
     def answer_by(self, opponent: Callable[[Any, Sequence[Any], int, Random], int]) -> None:
         """The seat that is asked next takes the action that this function chooses. See `opponents.Opponent`."""
@@ -113,13 +105,13 @@ class Table:
         if len(self.asked) == 1:
             self.state.apply({self.seat: action})
         else:
-            self._answers[self.seat] = action
-            self._ids = None
-            if len(self._answers) < len(self.asked):
-                self.seat = self.asked[len(self._answers)]
+            answers = self._answers = self._answers or {}
+            answers[self.seat] = action
+            if len(answers) < len(self.asked):
+                self.seat = self.asked[len(answers)]
                 self.earned = self.setup.nothing
                 return
-            self.state.apply(self._answers)
+            self.state.apply(answers)
         self._settle()
         self.earned = self.setup.earn(self)
 
@@ -139,7 +131,7 @@ class Table:
             self.state.withdraw(seat)
         except IllegalAction as error:
             raise ValueError(str(error)) from None
-        answers = {one: action for one, action in self._answers.items() if one != seat}
+        answers = {one: action for one, action in (self._answers or {}).items() if one != seat}
         if not before or list(self.state.decisions()) != before:
             self._settle()
         elif len(answers) == len(before):
@@ -148,7 +140,7 @@ class Table:
         else:
             waiting = [decision.seat for decision in before if decision.seat not in answers]
             self.asked = (*answers, *waiting)
-            self._answers, self._ids, self.seat = answers, None, waiting[0]
+            self._answers, self.seat = answers, waiting[0]
         self.earned = self.setup.earn(self)
 
 

@@ -1,10 +1,11 @@
 """Ticket to Ride: New York as arrays: everything that a viewer sees but its box, its ledger and the final scores."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from crosstown_env.actions import ActionSpace, Block
+from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import MOST, Layout, flags, named, number, owner, seat
 from referee.games.ticket_to_ride_new_york.actions import (
     CARDS,
@@ -25,6 +26,8 @@ from referee.games.ticket_to_ride_new_york.state import OVER, STAGES, box_text
 KINDS = len(CARDS)
 ROW = 5
 """Cards turned up."""
+_OWNERS = bytes([*range(1, 256), 0])
+"""Adds 1 to a seat; no seat, -1, becomes 0."""
 _STAGES = {stage: place for place, stage in enumerate(STAGES, start=1)}
 
 
@@ -109,25 +112,25 @@ class TicketToRideArrays:
         self._ids = {action.columns: place for place, action in self._actions.items()}
         words = board.words
         self._words = Words(
-            self._in_numbers(words.nothing),
-            self._in_numbers(words.stop),
-            self._in_numbers(words.draw),
-            self._in_numbers(words.draw_tickets),
-            self._in_numbers(words.takes),
+            self._packed(words.nothing),
+            self._packed(words.stop),
+            self._packed(words.draw),
+            self._packed(words.draw_tickets),
+            [self._packed(take) for take in words.takes],
             [(length, color, self._in_numbers(table)) for length, color, table in words.claim_rows],
             self._in_numbers(words.taxi_claims),
             {offered: self._in_numbers(answers) for offered, answers in words.keeps.items()},
         )
+        """Words of a legal list are packed numbers, of one action or of several that come together."""
+
+    def _packed(self, *answers: Answer) -> bytes:
+        return packed([self._ids[answer.columns] for answer in answers])
 
     def _in_numbers(self, word: Any) -> Any:
-        """The number of an action; tuples in tuples of actions become the same of numbers."""
-        if isinstance(word, tuple):
-            return tuple([self._in_numbers(part) for part in word])
-        return self._ids[word.columns]
-
-    def seen(self, state: State, viewer: int) -> State:
-        """The position itself, of which `row` reads what the viewer may see: an observation with its ledger is slow."""
-        return state
+        """In tuples of tuples, actions that come together become one word."""
+        if word and not isinstance(word[0], tuple):
+            return (self._packed(*word),)
+        return tuple([self._in_numbers(part) for part in word])
 
     def row(self, seen: Observation | State, viewer: int) -> bytes:
         if not isinstance(seen, Observation):
@@ -156,7 +159,7 @@ class TicketToRideArrays:
             viewer,
             state.asked(),
             (*market.row, market.deck_size, *market.discards, *market.aside, min(market.epoch, MOST)),
-            [seat + 1 for seat in state.owner],
+            array("b", state.owner).tobytes().translate(_OWNERS),
             [len(kept) for kept in state.kept],
             len(deck.unknown),
             state.hands[viewer],
@@ -207,8 +210,8 @@ class TicketToRideArrays:
             )
         )
 
-    def numbers(self, state: State, seat: int) -> list[int]:
-        return state.legal_in(self._words, seat)
+    def numbers(self, state: State, seat: int) -> bytes:
+        return b"".join(state.legal_in(self._words, seat))
 
     def ids(self, seen: Observation | State, legal: Sequence[Answer]) -> list[int]:
         known = self._ids

@@ -1,5 +1,6 @@
 """A process that steps some of the matches of a `VectorEnv`. Its argument, in JSON, says which."""
 
+import gc
 import json
 import signal
 import sys
@@ -27,6 +28,7 @@ def main() -> None:
     from crosstown_env.table import Setup
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # matches hold no cycles
     order = json.loads(sys.argv[1])
     setup = Setup(order["game"], order["players"], order["options"], order["reward"])
     memory = mmap(order["memory"], bytes_for(setup, order["n"]))
