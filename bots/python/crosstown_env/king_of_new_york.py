@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, MOST, Field, Layout, category, flags, large, named, number, seat
@@ -31,21 +31,21 @@ from referee.games.king_of_new_york.options import OPTIONS
 from referee.games.king_of_new_york.rules import KingState
 from referee.games.king_of_new_york.ruleset import make_ruleset
 
-CARDS = 64
-MOST_DICE = 8
-AMOUNTS = 128
+CARDS: Final = 64
+MOST_DICE: Final = 8
+AMOUNTS: Final = 128
 """Amounts of energy or life, and of tokens, that an action can name: 0 to 127."""
-SEATS = 6
-TASKS = 6
+SEATS: Final = 6
+TASKS: Final = 6
 """Pending tasks that are shown: the next ones."""
-TASK_NUMBERS = 9
-QUEUE = 8
+TASK_NUMBERS: Final = 9
+QUEUE: Final = 8
 """Claims and extra turns that are shown: the next ones."""
-REASONS = ("", *END_REASONS)
-_QUESTIONS = {question: place for place, question in enumerate(("", *QUESTION_NAMES))}
-_BITS = tuple(bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256))
-_REASONS = {reason: place for place, reason in enumerate(REASONS)}
-_CAP = bytes(min(byte, MOST) for byte in range(256))
+REASONS: Final = ("", *END_REASONS)
+_QUESTIONS: Final = {question: place for place, question in enumerate(("", *QUESTION_NAMES))}
+_BITS: Final = tuple(bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256))
+_REASONS: Final = {reason: place for place, reason in enumerate(REASONS)}
+_CAP: Final = bytes(min(byte, MOST) for byte in range(256))
 
 
 def _rows(parts: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -122,11 +122,11 @@ def _blocks() -> Iterator[tuple[Block, list[KingAction]]]:
     )
 
 
-_KINDS = list(_blocks())
-ACTIONS = ActionSpace(tuple(block for block, _ in _KINDS))
-_ACTIONS: tuple[KingAction, ...] = tuple(action for _, found in _KINDS for action in found)
-_IDS = {action: place for place, action in enumerate(_ACTIONS, start=1)}
-_BY_IDENTITY = {id(action): place for place, action in enumerate(_ACTIONS, start=1)}
+_KINDS: Final = list(_blocks())
+ACTIONS: Final = ActionSpace(tuple(block for block, _ in _KINDS))
+_ACTIONS: Final[tuple[KingAction, ...]] = tuple(action for _, found in _KINDS for action in found)
+_IDS: Final = {action: place for place, action in enumerate(_ACTIONS, start=1)}
+_BY_IDENTITY: Final = {id(action): place for place, action in enumerate(_ACTIONS, start=1)}
 """The same numbers by the identity of the objects that the rules share: quicker, as most actions are such objects."""
 
 

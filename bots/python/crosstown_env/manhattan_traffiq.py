@@ -6,7 +6,7 @@ slots: which one stands for which coordinates is in the same observation.
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, MOST, Layout, category, flags, large, named, number, owner, seat
@@ -31,19 +31,19 @@ from referee.games.manhattan_traffiq.observation import PHASES, CityMap, Observa
 from referee.games.manhattan_traffiq.options import OPTIONS
 from referee.games.manhattan_traffiq.rules import State, Words
 
-USED = "ATLD"
+USED: Final = "ATLD"
 """Letters of the actions of a turn."""
-SIDES = 4
-OPEN = 4
+SIDES: Final = 4
+OPEN: Final = 4
 """Vertices that one tile can complete."""
-DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+DIRECTIONS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """North, east, south, west."""
 _END_TURN, _DRAW = 1, 2
-DRAW = DrawTile()
-_PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
-_NEEDS = [bytes(need // weight % 5 for weight in (NORTH, EAST, SOUTH, WEST)) for need in range(NEEDS)]
+DRAW: Final = DrawTile()
+_PHASES: Final = {phase: place for place, phase in enumerate(PHASES, start=1)}
+_NEEDS: Final = [bytes(need // weight % 5 for weight in (NORTH, EAST, SOUTH, WEST)) for need in range(NEEDS)]
 """Per need of a cell its sides as numbers, from north, clockwise."""
-_KEPT = 4096
+_KEPT: Final = 4096
 
 
 def _word(numbers: list[int]) -> tuple[bytes, ...]:

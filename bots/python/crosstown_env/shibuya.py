@@ -1,7 +1,7 @@
 """Shibuya as arrays: everything that a viewer sees but the constant setting of the match."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import BASE, Layout, category, flags, large, named, number, seat
@@ -29,17 +29,17 @@ from referee.games.shibuya.options import OPTIONS
 from referee.games.shibuya.rules import State, Words
 from referee.games.shibuya.state import PHASES
 
-SOURCES = OFF_GRID + PEDESTRIANS
-TARGETS = OFF_GRID + MAX_GOALS
+SOURCES: Final = OFF_GRID + PEDESTRIANS
+TARGETS: Final = OFF_GRID + MAX_GOALS
 _BUILD, _PASS, _PLACE = 1, 2, 3
-_MOVE = _PLACE + SLOTS * TURNS
-_PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
-_REASONS = {reason: place for place, reason in enumerate(("", *REASONS))}
-_ROW_BITS = 1 << SIDE
-_FIELDS = tuple(bytes(number >> place & 1 for place in range(SIDE)) for number in range(_ROW_BITS))
+_MOVE: Final = _PLACE + SLOTS * TURNS
+_PHASES: Final = {phase: place for place, phase in enumerate(PHASES, start=1)}
+_REASONS: Final = {reason: place for place, reason in enumerate(("", *REASONS))}
+_ROW_BITS: Final = 1 << SIDE
+_FIELDS: Final = tuple(bytes(number >> place & 1 for place in range(SIDE)) for number in range(_ROW_BITS))
 """By a row of a mask, or by a mask of waiting pedestrians, one byte for each place."""
 
-ACTIONS = ActionSpace(
+ACTIONS: Final = ActionSpace(
     (
         Block("build", "Draw a tile instead of moving."),
         Block("pass", "Do nothing."),
@@ -51,7 +51,7 @@ ACTIONS = ActionSpace(
         ),
     )
 )
-_WORDS = Words(
+_WORDS: Final = Words(
     _BUILD,
     _PASS,
     {
@@ -60,7 +60,7 @@ _WORDS = Words(
     },
     [[_MOVE + TARGETS * move.source + move.target for move in row] for row in MOVES],
 )
-_ACTIONS: tuple[ShibuyaAction, ...] = (
+_ACTIONS: Final[tuple[ShibuyaAction, ...]] = (
     *(BUILD, PASS),
     *(place for row in PLACES for place in row),
     *(Move(source, target) for source in range(SOURCES) for target in range(TARGETS)),

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from crosstown_env.actions import ActionSpace, Block, packed
 from crosstown_env.layout import MOST, Layout, flags, named, number, owner, seat
@@ -23,12 +23,12 @@ from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.rules import State
 from referee.games.ticket_to_ride_new_york.state import OVER, STAGES, box_text
 
-KINDS = len(CARDS)
-ROW = 5
+KINDS: Final = len(CARDS)
+ROW: Final = 5
 """Cards turned up."""
-_OWNERS = bytes([*range(1, 256), 0])
+_OWNERS: Final = bytes([*range(1, 256), 0])
 """Adds 1 to a seat; no seat, -1, becomes 0."""
-_STAGES = {stage: place for place, stage in enumerate(STAGES, start=1)}
+_STAGES: Final = {stage: place for place, stage in enumerate(STAGES, start=1)}
 
 
 class TicketToRideArrays:
