@@ -222,6 +222,18 @@ def organiser(
 STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", "add remote", "annul", "replay",
          "rejudge", "extend", "kill", "folder gone", "folder back", "new version")  # fmt: skip
 Step = tuple[str, int]
+STYLES = {
+    "round-robin": ("round-robin", 2, ""),
+    "mirrors": ("round-robin", 2, "[round-robin]\nmirrors = true\nsame_seeds = true"),
+    "swiss": ("swiss", 2, ""),
+    "fide": ("swiss", 1, '[swiss]\nrounds = 4\npairing = "fide"\nbyes = [{ round = 2, bots = ["bot1"] }]'),
+    "knockout": ("knockout", 2, ""),
+    "double": ("knockout", 2, "[knockout]\ndouble = true\nbest_of = 3"),
+    "league": ("league", 2, ""),
+    "gauntlet": ("gauntlet", 2, ""),
+    "stages": ("stages", 2, '[[stages]]\ngroups = 2\nadvance = 1\n[[stages]]\nformat = "knockout"\nbest_of = 3'),
+}
+"""By name the format, the blocks, and what the tournament file says of the format."""
 
 
 @pytest.mark.slow
@@ -231,8 +243,8 @@ Step = tuple[str, int]
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
-    bots=st.integers(2, 3),
-    style=st.sampled_from(["round-robin", "swiss", "knockout", "league", "gauntlet"]),
+    bots=st.integers(2, 4),
+    style=st.sampled_from([*STYLES]),
     steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 11)), min_size=2, max_size=8),
 )
 @example(2, "round-robin", [("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
@@ -242,11 +254,13 @@ Step = tuple[str, int]
 @example(2, "round-robin", [("add", 0), ("run", 0), ("extend", 0), ("add", 1), ("kill", 1), ("extend", 2), ("run", 0)])
 @example(3, "swiss", [("extend", 1), ("kill", 2), ("extend", 1), ("run", 0)])
 @example(2, "league", [("kill", 2), ("extend", 2), ("withdraw", 1), ("run", 0), ("reinstate", 1)])
+@example(4, "stages", [("withdraw", 0), ("kill", 2), ("disable", 1), ("run", 0), ("reinstate", 0)])
 @example(3, "knockout", [("withdraw", 0), ("run", 0), ("reinstate", 0)])
 @example(2, "round-robin", [("add remote", 0), ("run", 0), ("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
 def test_a_run_that_is_changed_in_any_way_goes_on_or_says_why(organiser, bots, style, steps):
     here = organiser()
-    here.begin(bots, style)
+    own, blocks, more = STYLES[style]
+    here.begin(max(bots, 4 if own == "stages" else 2), own, blocks, more=more)
     for step in steps:
         here.step(*step)
     here.check()
