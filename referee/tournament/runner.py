@@ -1,7 +1,7 @@
 """Plays what a run folder lacks: hands matches to an executor in schedule order and judges what comes back.
 
-What counts is decided by the records alone. A match that does not count is set aside and played again; the second time
-alone, with nothing else in play; after the third it is left to the organiser, and the others go on.
+What counts is decided by the records alone. A match that does not count is set aside and played again, the third
+time alone, with nothing else in play; then it is left to the organiser, and the others go on.
 """
 
 import asyncio
