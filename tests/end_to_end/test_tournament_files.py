@@ -57,7 +57,7 @@ def seats_to_play() -> list[object]:
 @pytest.mark.parametrize(("game", "players"), seats_to_play())
 def test_a_field_of_bots_plays_without_a_fault(workplace, game: str, players: int) -> None:
     path = field_file(workplace.folder, game, players)
-    ran = workplace.run("run", str(path), "--workers", "2", "--quiet", timeout_s=240)
+    ran = workplace.run("run", str(path), "--workers", "1", "--quiet", timeout_s=240)
     assert ran.code == 0, ran.stderr
     rows = workplace.standings()
     assert len(rows) == players

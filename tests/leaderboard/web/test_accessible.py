@@ -38,6 +38,7 @@ MARK = """() => {
 
 
 def findings(page: Any) -> list[str]:
+    page.wait_for_load_state()  # with all style sheets, also after a click that led to a new page
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
