@@ -206,7 +206,9 @@ def _ranked(rows: Iterable[Standing]) -> list[Standing]:
         last = ranked[-1] if ranked else None
         together = last is not None and last.group == row.group
         place = place + 1 if together else 1
-        same = together and last is not None and (last.mu, last.sigma) == (row.mu, row.sigma)
+        same = (
+            together and last is not None and _told(last.mu) == _told(row.mu) and _told(last.sigma) == _told(row.sigma)
+        )
         ranked.append(replace(row, rank=None if not row.rated else last.rank if same and last else place))
     return ranked
 
@@ -214,7 +216,12 @@ def _ranked(rows: Iterable[Standing]) -> list[Standing]:
 def _order(row: Standing) -> tuple[float, float, float, str, str]:
     if row.group is None or row.conservative is None or row.mu is None:
         return math.inf, 0.0, 0.0, row.name, row.entry_id
-    return row.group, -row.conservative, -row.mu, row.name, row.entry_id
+    return row.group, -_told(row.conservative), -_told(row.mu), row.name, row.entry_id
+
+
+def _told(rating: float | None) -> float:
+    """Without what is only rounding of the computation, which differs by machine: equal results have equal ranks."""
+    return round(rating or 0.0, 9)
 
 
 def apart(table: Iterable[Standing]) -> str:

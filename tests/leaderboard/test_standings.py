@@ -67,6 +67,12 @@ def test_equal_ratings_share_a_rank(make_row):
     assert [(row.rank, row.name) for row in table] == [(1, "A"), (1, "B"), (None, "C")]
 
 
+def test_ratings_that_differ_by_rounding_alone_share_a_rank_and_stand_by_name(make_row):
+    a, b = standings([make_row(0, {"a": 1, "b": 2}), make_row(1, {"b": 1, "a": 2})])
+    rows = [replace(a, live_mu=25.0 - 4e-15, live_sigma=2.5), replace(b, live_mu=25.0 + 4e-15, live_sigma=2.5 + 4e-16)]
+    assert [(row.rank, row.name) for row in by_live_rating(rows)] == [(1, "A"), (1, "B")]
+
+
 def two_groups(make_row):
     """a beats b, three times; c beats d, and d beats e, once each; f has a match against itself alone."""
     rows = [make_row(place, {"a": 1, "b": 2}) for place in range(3)]
