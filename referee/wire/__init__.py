@@ -1,4 +1,4 @@
-"""The gRPC side: a servers on a private socket and for other machines, sessions with bots, and the messages as bytes.
+"""The gRPC side: servers on a private socket and for other machines, sessions with bots, and the messages as bytes.
 
 Knows tokens and streams, not matches: a match listens to a session. What is named here is imported when it is asked
 for: a runner only needs `public_address`.
