@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from referee.games.drawing.look import Look
 from referee.games.drawing.spots import Spots
 from referee.games.drawing.style import stylesheet
-from referee.games.drawing.text import cut, escaped
+from referee.games.drawing.text import cut, escaped, width_of
 
 WIDTH = 400
 
@@ -16,9 +16,16 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def text(x: float, y: float, content: str, *, size: float = 11, css: str = "ink", width: float = 0) -> str:
+_NEARLY = 0.75
+"""Of the room a text has: a shorter one fits in every usual font."""
+
+
+def text(
+    x: float, y: float, content: str, *, size: float = 11, css: str = "ink", width: float = 0, fitted: bool = False
+) -> str:
     """One line; `y` is its base line. What is wider than `width` is cut, with left-aligned text of unknown scripts also
-    by a frame, since their widths are guesses."""
+    by a frame, since their widths are guesses. Text that nearly fills `width`, or is `fitted`, is as wide as in
+    Helvetica also where another font has wider letters."""
     if width:
         content = cut(content, size, width, bold=" b" in css)
         if not content.isascii():
@@ -26,6 +33,10 @@ def text(x: float, y: float, content: str, *, size: float = 11, css: str = "ink"
             frame = f'x="{number(x)}" y="{number(y - 1.25 * size)}" width="{number(width)}"'
             return f'<svg {frame} height="{number(1.7 * size)}">{inner}</svg>'
     place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
+    if fitted or width:
+        natural = width_of(content, size, bold=" b" in css)
+        if fitted or natural > _NEARLY * width:
+            place += f' textLength="{number(natural)}" lengthAdjust="spacingAndGlyphs"'
     return f'<text {place} class="{css}">{escaped(content)}</text>'
 
 

@@ -380,7 +380,12 @@ def _location(place: Location, spot: Spot) -> str:
     for row, words in enumerate(spot.lines):
         parts.append(
             text(
-                spot.label[0], spot.label[1] + _NAME_LINE * row, words, size=10, css=f"ink label {spot.align}".rstrip()
+                spot.label[0],
+                spot.label[1] + _NAME_LINE * row,
+                words,
+                size=10,
+                css=f"ink label {spot.align}".rstrip(),
+                fitted=True,
             )
         )
     return f"<g>{''.join(parts)}</g>"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.record import read_record
+from referee.record import Answer, read_record
 from referee.record.verify import verify
 
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
@@ -95,7 +95,8 @@ def test_dice_to_keep_are_chosen_one_by_one_and_one_button_rolls_the_others(
     again.press("Enter")
     page.wait_for_selector("#events li:has-text('human rerolls')")
     (path,) = (runs / "single" / "matches").iterdir()
-    (first,) = (line.action for line in read_record(path).lines if getattr(line, "action", "").startswith("reroll("))
+    answers = [line for line in read_record(path).lines if isinstance(line, Answer) and line.seat == 0]
+    first = next(line.action for line in answers if line.action.startswith("reroll("))
     assert sum(map(int, re.findall(r"\d+", first))) == 4
 
 
