@@ -28,7 +28,7 @@ def text(
     Helvetica also where another font has wider letters."""
     if width:
         content = cut(content, size, width, bold=" b" in css)
-        if not content.isascii():
+        if not content.rstrip("\u2026").isascii():
             inner = text(0, 1.25 * size, content, size=size, css=css)
             frame = f'x="{number(x)}" y="{number(y - 1.25 * size)}" width="{number(width)}"'
             return f'<svg {frame} height="{number(1.7 * size)}">{inner}</svg>'

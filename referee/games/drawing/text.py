@@ -30,6 +30,7 @@ _WIDTHS = {
     0.833: "Mm",
     0.889: "%",
     0.944: "W",
+    1.0: "\u2026",
     1.015: "@",
 }
 _EMS = {char: ems for ems, chars in _WIDTHS.items() for char in chars}

@@ -24,7 +24,7 @@ TAGS = {"svg", "title", "desc", "style", "g", "rect", "circle", "line", "polygon
 ATTRIBUTES = {
     *("class", "viewBox", "role", "aria-label", "tabindex", "data-place", "data-action", "transform"),
     *("x", "y", "width", "height", "rx", "cx", "cy", "r", "x1", "y1", "x2", "y2", "points", "d", "fill-rule"),
-    *("font-size", "stroke-width"),
+    *("font-size", "stroke-width", "textLength", "lengthAdjust"),
 }
 EVERY = 17
 """A prime, so that all kinds of node come by."""
