@@ -15,7 +15,7 @@ from referee.games.registry import get_game
 OVERLAPS = (Path(__file__).parent / "overlaps.js").read_text()
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 TABLES = [(game_id, players) for game_id in GAMES for players in get_game(game_id).player_counts]
-STEPS = (0, 90)
+STEPS = (0, 30)
 NAMES = ("human", "greedy-with-a-long-name", "walker", "search", "random", "mine")
 
 
