@@ -3,7 +3,8 @@
 A stage plays in groups side by side, one group where the file does not say otherwise. Bots are dealt to the groups in
 the order of their seeds, there and back, so that the groups are about as strong as each other. The first `advance` of
 each group go on. Their seeds in the next stage are their places: all first ones in the order of the groups, then all
-second ones, and so on, turned so that no two of a group meet in the first round of a knockout if that can be avoided.
+second ones, and so on, each turned, or with two bots exchanged, so that no two of a group meet in the first round of a
+knockout if that can be avoided.
 A stage begins when the one before is settled.
 """
 
@@ -200,7 +201,23 @@ def _go_on(field: Field, played: Played, number: int, answer: RoundResults) -> l
         ]
         for turn in product(*turns)
     )
-    return min(orders, key=clashes)
+    best = min(orders, key=clashes)
+    # With an odd number of groups, the two of one group meet however the tiers are turned. So two bots of a tier below
+    # the first exchange their places.
+    tier_of = [place for place, tier in enumerate(tiers) for _ in tier]
+    pairs = [pair for pair in combinations(range(len(best)), 2) if tier_of[pair[0]] == tier_of[pair[1]] > 0]
+    while fewest := clashes(best):
+        better = next((order for pair in pairs if clashes(order := _exchanged(best, *pair)) < fewest), None)
+        if better is None:
+            break
+        best = better
+    return best
+
+
+def _exchanged(order: Sequence[int], one: int, other: int) -> list[int]:
+    changed = list(order)
+    changed[one], changed[other] = order[other], order[one]
+    return changed
 
 
 def _placings(field: Field, played: Sequence[Played]) -> list[Placing]:

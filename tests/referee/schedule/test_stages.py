@@ -1,5 +1,6 @@
 """Stages: groups and then a knockout in one run; seeding by an order or by ratings."""
 
+import random
 from collections import Counter
 
 import pytest
@@ -65,6 +66,21 @@ def test_groups_are_dealt_there_and_back_and_their_first_two_play_the_knockout()
     assert [row.rank for row in table[8:]] == [9] * 4 + [13] * 4
     matches = sum(len(block.matches) for block in blocks)
     assert stages.FORMAT.extent(field).most == matches == stages.FORMAT.extent(field).least
+
+
+@pytest.mark.parametrize("bracket", ["fixed", "reseeded"])
+@pytest.mark.parametrize("groups", [2, 3, 4, 5, 7, 8])
+def test_the_first_two_of_each_group_do_not_meet_in_the_first_round_of_any_bracket(groups, bracket):
+    given_stages = (
+        stage("groups", "round-robin", groups=groups, advance=2),
+        stage("cup", "knockout", bracket=bracket, extra=0),
+    )
+    blocks, _, _ = played_out(stages.FORMAT, cup(3 * groups, *given_stages), by_chance(random.Random(groups)), {})
+    made = by_stage(blocks)
+    first = [block.block.group for block in made.pop("cup") if block.block.round == 1]
+    group_of = {bot: name for name, part in made.items() for block in part for bot in block.block.group}
+    assert first
+    assert [pair for pair in first if group_of[pair[0]] == group_of[pair[1]]] == []
 
 
 @given(st.integers(4, 40), st.integers(1, 6), st.integers(1, 3), st.randoms(use_true_random=False), st.data())
