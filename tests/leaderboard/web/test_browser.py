@@ -190,6 +190,7 @@ def test_what_a_bot_writes_runs_nowhere(start: Callable[..., Any], show: Callabl
         page = show(address, ready=READY if "m1" in address else "main").page
         assert page.locator("img").count() == 0
         assert re.search(r"<script>", page.content()) is None
+        page.close()
 
 
 PHONE = 390
