@@ -44,7 +44,7 @@ def play(page: Any, luck: Random) -> list[str]:
     """By what each choice was made, until the match is over."""
     made = []
     while True:
-        page.wait_for_selector("#can button, #selected:enabled, #status a")
+        page.wait_for_selector("#can button:visible, #selected:enabled:visible, #status a:visible")
         if page.locator("#status a").count():
             return made
         made.append(page.evaluate(CHOOSE, luck.random()))
