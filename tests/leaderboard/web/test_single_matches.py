@@ -59,7 +59,9 @@ async def test_a_match_with_a_person_rates_nobody(single: Callable[..., Any], we
     single("m1", people=("ann",)).play().close(ranking=(2, 1))
     (row,) = (await web.get("/api/v1/runs/single/standings")).json()["standings"]
     assert (row["name"], row["played"], row["won"], row["rated"]) == ("bob", 1, 1, False)
-    assert "(not rated)" in (await web.get("/runs/single/matches")).text
+    listed = (await web.get("/runs/single/matches")).text
+    assert "(not rated)" in listed
+    assert "1 match, the last first. A match of no tournament is called by the time it began (UTC)." in listed
 
 
 async def test_two_people_leave_the_table_empty(single: Callable[..., Any], web: httpx.AsyncClient) -> None:
