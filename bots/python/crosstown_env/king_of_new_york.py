@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any, Final
 
 from crosstown_env.actions import ActionSpace, Block, packed
@@ -30,6 +29,7 @@ from referee.games.king_of_new_york.observation import Observation, position_val
 from referee.games.king_of_new_york.options import OPTIONS
 from referee.games.king_of_new_york.rules import KingState
 from referee.games.king_of_new_york.ruleset import make_ruleset
+from referee.games.king_of_new_york.state import Position
 
 CARDS: Final = 64
 MOST_DICE: Final = 8
@@ -137,7 +137,7 @@ class KingArrays:
     actions = ACTIONS
 
     def __init__(self, players: int, options: Mapping[str, Any]) -> None:
-        ruleset = make_ruleset(resolve_options("king_of_new_york", OPTIONS, options))
+        ruleset = self._ruleset = make_ruleset(resolve_options("king_of_new_york", OPTIONS, options))
         self._menus: dict[int, tuple[Sequence[KingAction], bytes]] = {}
         """By identity of a menu that positions share, itself and its numbers."""
         kinds = len(ruleset.tile_ids)
@@ -146,7 +146,9 @@ class KingArrays:
     def row(self, seen: Observation | KingState, viewer: int) -> bytes:
         if isinstance(seen, Observation):
             question, asked_seat = _QUESTIONS[seen.question], seen.asked_seat
-            return _row(SimpleNamespace(**position_values(seen)), question, asked_seat, viewer)
+            values = position_values(seen)
+            position = Position.filled(self._ruleset, len(values["life"]), values)
+            return _row(position, question, asked_seat, viewer)
         if seen.menu:
             task = seen.tasks[-1]
             return _row(seen, 1 + task[0] - FIRST_QUESTION, task[1], viewer)
@@ -257,8 +259,7 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     )
 
 
-def _row(p: Any, question: int, asked_seat: int, viewer: int) -> bytes:
-    """Of a position, or of values with its names."""
+def _row(p: Position, question: int, asked_seat: int, viewer: int) -> bytes:
     players = len(p.life)
     tasks = p.tasks
     return b"".join(
