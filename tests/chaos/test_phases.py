@@ -46,7 +46,7 @@ def test_each_deed_meets_each_phase_and_all_terms(profile: Profile) -> None:
 
 def test_the_document_tells_how_many_cases_there_are() -> None:
     text = " ".join(DOCUMENT.read_text().split())
-    assert f"crosses {len(DEEDS)} misdeeds" in text
+    assert f"combines {len(DEEDS)} misdeeds" in text
     assert f"That makes {len(cases('strict'))} cases" in text
 
 
