@@ -74,6 +74,8 @@ def is_held_up(question: Question) -> bool:
     """
     if question.effort_before is None or question.effort_now is None:
         return False
+    if question.cpu_us * 1000 > question.limit_ns:  # the bot has computed for longer than it may, whatever waits
+        return False
     ran = {task: ran for task, (ran, _) in question.effort_now.tasks.items() if task in question.ready}
     if question.held is not None:
         ran = {task: ran_ns for task, ran_ns in ran.items() if question.held.get(task) == ran_ns}

@@ -14,7 +14,7 @@ from typing import Any
 from referee.match.bot import LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
 from referee.match.effort import measure_effort
 from referee.match.invitation import Invitation, Seen
-from referee.match.time_control import GRACE_NS, TimeSource, time_limit
+from referee.match.time_control import GRACE_NS, LoopTimeSource, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
 from referee.process.child_reaper import ChildReaper
@@ -37,7 +37,8 @@ FAULTED_BYE_S = 0.25
 _TERM_S = 0.25
 
 STOOD_STILL_NS = 8_000_000_000
-"""If the referee reads nothing for so long, a bot that starts may have given up: the SDKs wait ten seconds for it."""
+"""If the referee reads nothing for so long without interruption, a bot that starts may have given up: the SDKs wait ten
+seconds for it."""
 
 _SHOWN_GAMES = 20
 _SHOWN_CHARACTERS = 500
@@ -72,7 +73,7 @@ class Pool:
         entries: Mapping[str, Entry],
         *,
         max_idle: int,
-        clock: TimeSource,
+        clock: LoopTimeSource,
         starts_at_once: int | None = None,
         child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
@@ -234,7 +235,7 @@ class Pool:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
-            began_ns, lag_before_ns = time.monotonic_ns(), self._clock.lag_ns()
+            began_ns = time.monotonic_ns()
             try:
                 process = await BotProcess.start(
                     entry,
@@ -251,7 +252,7 @@ class Pool:
                 took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
                 raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
-                session = await self.shake_hands(process, expected, limits, sandbox, lag_before_ns)
+                session = await self.shake_hands(process, expected, limits, sandbox, began_ns)
             except BaseException as error:
                 if isinstance(error, BotStartError):
                     error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
@@ -271,7 +272,7 @@ class Pool:
         expected: "asyncio.Future[Session]",
         limits: Limits,
         sandbox: Sandbox,
-        lag_before_ns: int,
+        began_ns: int,
     ) -> Session:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
         try:
@@ -286,7 +287,7 @@ class Pool:
                 end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
                     raise LostAtStart(end.detail, memory=end.machine_memory)
-                late_ns = self._clock.lag_ns() - lag_before_ns
+                late_ns = self._clock.longest_stall_ns(began_ns)
                 if how.code and late_ns > STOOD_STILL_NS:
                     what = f"bot '{process.entry.name}' ended before it said Hello: {how}"
                     raise LostAtStart(f"{what}; the referee had stood still for {late_ns / 1e9:.0f} s", memory=False)

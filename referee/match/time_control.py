@@ -5,6 +5,7 @@ The referee measures how late it was itself, because that time is not the bot's 
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ GRACE_NS = 2_000_000
 """So long after it wakes the event loop has taken in whatever had come before."""
 
 _BEAT_S = 0.01
+_STALL_NS = 1_000_000_000
+_MOST_STALLS = 32
 _TOLERATED_NS = 1_000_000
 """A beat this late says nothing: it is the granularity of timers."""
 
@@ -54,6 +57,7 @@ class LoopTimeSource:
         self._loop = asyncio.get_running_loop()
         self._lag_ns = self._looked_lag_ns = 0
         self._due_ns = 0
+        self._stalls: deque[tuple[int, int]] = deque(maxlen=_MOST_STALLS)  # when they ended, and how long they were
         self._beat: asyncio.TimerHandle | None = None
         self._look: asyncio.TimerHandle | None = None
 
@@ -79,6 +83,12 @@ class LoopTimeSource:
     def looked_lag_ns(self) -> int:
         return self._looked_lag_ns
 
+    def longest_stall_ns(self, since_ns: int) -> int:
+        """The longest time without interruption, ended after `since_ns` or not ended yet, for which the referee was
+        late. Stalls of less than a second may be left out."""
+        overdue = time.monotonic_ns() - self._due_ns
+        return max([overdue, *(length for ended, length in self._stalls if ended > since_ns)])
+
     def _arm(self) -> None:
         self._due_ns = time.monotonic_ns() + int(_BEAT_S * 1e9)
         self._beat = self._loop.call_later(_BEAT_S, self._take_beat)
@@ -87,6 +97,8 @@ class LoopTimeSource:
         overdue = time.monotonic_ns() - self._due_ns
         if overdue > _TOLERATED_NS:
             self._lag_ns += overdue
+        if overdue >= _STALL_NS:
+            self._stalls.append((self._due_ns + overdue, overdue))
         self._look = self._loop.call_later(GRACE_NS / 1e9, self._take_look, self._lag_ns)
         self._arm()
 

@@ -116,6 +116,7 @@ FITS = {
         ("add", name): tuple(TEXTS | PATHS) for name in ("--token-env", "--token-file", "--version")
     },  # see test_control
     ("add", "--name"): ("text", "minus", "nan", "file"),
+    ("add", "--club"): ("text", "minus", "nan", "file"),
     ("add", "--env"): tuple(TEXTS),  # it may be set when the run goes on
     ("match", "--public"): ("nan", "file"),  # names that a machine may have
     ("web", "--name"): ("nan", "file"),

@@ -298,6 +298,21 @@ async def test_a_bot_whose_threads_wait_in_turns_is_late(sit: Sit) -> None:
     assert mover.threads[250] == 0
 
 
+async def test_a_bot_that_computes_past_its_limit_is_late_though_one_of_its_threads_waits(sit: Sit) -> None:
+    """A thread that the system hardly ever runs, under threads of the same bot that compute."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.ready_threads = frozenset({2})
+    mover.threads = {2: 0}
+    for _ in range(300):
+        mover.cpu += 5 * MS
+        await table.clock.turn(0.005)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+    assert table.match.faults[mover.number].evidence["wall_us"] < 1_200_000
+
+
 async def test_a_bot_that_runs_at_the_deadline_is_late(sit: Sit) -> None:
     table = sit()
     await table.start()
