@@ -175,7 +175,7 @@ def test_a_score_of_the_schedule_says_what_its_record_says(ranks, data):
         for entry, team, rank in zip(entries, teams, ranks, strict=True)
     )
     score = MatchScore(0, "m", "toy", tuple(range(len(ranks))), entries, tuple(teams), tuple(ranks))
-    assert result_of_score(score) == result_of(SimpleNamespace(seats=seats))
+    assert result_of_score(score) == result_of(SimpleNamespace(tournament="cup", seats=seats))
 
 
 def test_a_command_says_what_is_left(make_tournament, play, run_folder, monkeypatch, capsys, tmp_path):
