@@ -409,8 +409,11 @@ class _Worker:
 
     async def ready(self) -> WorkerProcess:
         """The living process, or a new one. PlatformError if none can be had."""
-        if self._process is not None and self._process.returncode is None:
-            return self._process
+        if (process := self._process) is not None:
+            if process.returncode is None:
+                return process
+            if self._heard is process and self.is_idle:  # it died between two matches: nobody reads its lines
+                process.close()
         failed = 0
         while True:
             if self._deaths and not self._killed:

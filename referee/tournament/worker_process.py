@@ -132,6 +132,7 @@ def early_worker() -> Iterator[WorkerProcess]:
     try:
         yield worker
     finally:
-        worker.close()
         worker.kill()
         worker._process.wait()
+        with suppress(RuntimeError):  # the event loop that it was connected in has ended
+            worker.close()

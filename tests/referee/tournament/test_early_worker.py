@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.event_loop import run_loop
 from referee.schedule.schedule import known_matches
 from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
@@ -60,6 +61,29 @@ async def test_the_worker_after_a_dead_early_one_has_the_lock_too(executor, spec
             (pid,) = table.worker_pids
             assert pid != early.pid
             assert tmp_path / "lock" in files_of(pid)
+
+
+def test_a_run_whose_early_worker_dies_between_two_matches_ends_in_order(executor, specs):
+    async def play(early):
+        async with executor(early) as table:
+            await table.play(specs[0], 60)
+            early.kill()
+            await early.wait()
+            assert (await table.play(specs[1], 60)).match_id == specs[1].match_id
+
+    with early_worker() as early:
+        run_loop(play(early))
+
+
+def test_an_early_worker_ends_even_if_it_cannot_be_closed(monkeypatch):
+    def closed_loop():
+        raise RuntimeError("Event loop is closed")
+
+    with early_worker() as early:
+        close = early.close
+        monkeypatch.setattr(early, "close", closed_loop)
+    assert early.returncode is not None
+    close()
 
 
 async def test_an_early_worker_that_has_ended_before_it_is_needed_costs_nothing(executor, specs):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -66,6 +67,16 @@ def executor(make_tournament, tmp_path):
     return make
 
 
+def kill(pid: int) -> None:
+    """It has ended afterwards, but its parent does not know that yet."""
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 async def test_a_worker_plays_one_match_after_another(executor, specs):
     async with executor() as table:
         pids = {(await table.play(spec, 5)).detail for spec in specs[:4]}
@@ -94,6 +105,15 @@ async def test_a_dead_worker_costs_one_match_and_is_replaced(executor, specs):
         with pytest.raises(MatchLost, match="was killed by signal 9"):
             await table.play(specs[1], 5)
         assert (await table.play(specs[2], 5)).detail != first.detail
+
+
+async def test_a_worker_that_dies_between_two_matches_costs_none_and_leaves_no_file_open(executor, specs):
+    async with executor() as table:
+        first = await table.play(specs[0], 60)
+        files = open_files()
+        kill(int(first.detail))
+        assert (await table.play(specs[1], 60)).detail != first.detail
+        assert open_files() == files
 
 
 async def test_the_last_words_of_a_worker_are_told(executor, specs):
