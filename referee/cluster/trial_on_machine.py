@@ -23,8 +23,8 @@ from referee.process.packages import read_requirements
 from referee.process.sandbox import Profile
 from referee.process.sources import read_sources
 from referee.process.store import discard_builds, read_built, store_folder
-from referee.tournament.local import KILL_LIMIT_S
 from referee.tournament.messages import MAX_LINE_BYTES
+from referee.tournament.worker_process import KILL_LIMIT_S
 
 COMMAND = (sys.executable, "-m", "referee.ladder.trial")
 

@@ -26,13 +26,12 @@ from referee.tournament.messages import Door, Meeting
 from referee.tournament.processes import Processes
 from referee.tournament.remote import Guests
 from referee.tournament.resources import pinned
-from referee.tournament.worker_process import BEAT_S, COMMAND, STOP_S, WorkerProcess
+from referee.tournament.worker_process import BEAT_S, COMMAND, KILL_LIMIT_S, STOP_S, WorkerProcess
 
 READY_LIMIT_S = 60.0
 STOP_LIMIT_S = STOP_S + 1
 """What a worker gets to end when it is asked to: a little more than it gives itself."""
 
-KILL_LIMIT_S = 5.0
 SILENCE_S = 60 * BEAT_S
 """A worker that has said nothing for so long is stopped, or stuck: it is killed, and its match played again."""
 

@@ -19,6 +19,9 @@ BEAT_S = 1.0
 STOP_S = 8.0
 """What a worker gives itself to end its bots in order when it was asked to stop."""
 
+KILL_LIMIT_S = 5.0
+"""How long a killed worker is waited for; what not even a kill ends is left to the system."""
+
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.02
 
 
@@ -127,12 +130,14 @@ class WorkerProcess:
 
 @contextmanager
 def early_worker() -> Iterator[WorkerProcess]:
-    """A worker that imports its modules while it is not yet known what it is to play. It has ended afterwards."""
+    """A worker that imports its modules while it is not yet known what it is to play. It has ended afterwards,
+    unless not even a kill ends it."""
     worker = WorkerProcess.start((*COMMAND, EARLY))
     try:
         yield worker
     finally:
         worker.kill()
-        worker._process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            worker._process.wait(KILL_LIMIT_S)
         with suppress(RuntimeError):  # the event loop that it was connected in has ended
             worker.close()

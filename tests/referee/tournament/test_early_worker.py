@@ -11,6 +11,7 @@ import pytest
 
 from referee.event_loop import run_loop
 from referee.schedule.schedule import known_matches
+from referee.tournament import worker_process
 from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
 from referee.tournament.worker_process import WorkerProcess, early_worker
@@ -99,6 +100,17 @@ def test_an_early_worker_that_is_not_needed_ends():
     with early_worker() as early:
         assert early.returncode is None
     assert early.returncode is not None
+
+
+def test_an_early_worker_that_no_kill_ends_is_left_to_the_system(monkeypatch):
+    monkeypatch.setattr(worker_process, "KILL_LIMIT_S", 0.1)
+    with early_worker() as early:
+        os.kill(early.pid, signal.SIGSTOP)  # else it would end when its runner closes the channel
+        kill = early.kill
+        monkeypatch.setattr(early, "kill", lambda: None)
+    assert early.returncode is None
+    kill()
+    run_loop(early.wait())
 
 
 def test_an_early_worker_ends_with_its_runner():
