@@ -442,19 +442,20 @@ class _Worker:
         except OSError as error:
             self._deaths += 1
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
-        self._process = process
         self._floods, self.door = {}, _CLOSED
-        if self._killed:  # meanwhile
-            _kill(process)
         try:
             await process.connect(messages.MAX_LINE_BYTES)
+            self._process = process  # not before: `stop` has to talk to it
+            if self._killed:  # meanwhile
+                _kill(process)
             async with asyncio.timeout(READY_LIMIT_S):
                 kind, content = await self._ask(process, setup)
         except TimeoutError:
             await self.bury(process)
             raise MatchLost(f"it was not ready after {READY_LIMIT_S:.0f} s") from None
         except OSError as error:
-            await self.bury(process)
+            self._deaths += 1
+            await _end(process)
             raise MatchLost(f"the socket to it: {error.strerror}") from None
         except BaseException:
             await self.bury(process)

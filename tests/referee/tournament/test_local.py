@@ -18,6 +18,7 @@ from referee.tournament import local
 from referee.tournament.executor import MatchLost
 from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
+from referee.tournament.worker_process import WorkerProcess
 
 ANSWER = """
     import json, os, sys, time
@@ -308,6 +309,26 @@ async def test_kill_ends_a_worker_that_is_not_ready_yet(executor, specs):
         async with asyncio.timeout(30):
             with pytest.raises(MatchLost, match="the run was ended"):
                 await playing
+
+
+async def test_a_run_that_ends_before_a_worker_is_connected_ends_that_worker(executor, specs, monkeypatch):
+    started, go_on = asyncio.Event(), asyncio.Event()
+    processes, connect = [], WorkerProcess.connect
+
+    async def connect_late(process, longest_line):
+        processes.append(process)
+        started.set()
+        await go_on.wait()
+        await connect(process, longest_line)
+
+    monkeypatch.setattr(WorkerProcess, "connect", connect_late)
+    async with executor("time.sleep(60)") as table:
+        playing = asyncio.create_task(table.play(specs[0], 60))
+        await started.wait()
+    go_on.set()
+    with pytest.raises(MatchLost, match="the run was ended"):
+        await playing
+    assert [process.returncode for process in processes] == [-signal.SIGKILL]
 
 
 async def test_the_lock_is_handed_to_the_worker(make_tournament, executor, specs, tmp_path):
