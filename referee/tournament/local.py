@@ -165,6 +165,8 @@ class LocalExecutor:
             self.kill()
             if self._host is not None:
                 await self._host.close()
+            if self._early is not None:
+                await _end(self._early)  # no worker may have needed it
             if self._child_reaper is not None:
                 await _sweep(self._child_reaper)
             if self._sockets != Path():  # it was not entered: that would be the current folder
@@ -673,10 +675,12 @@ def _how(returncode: int | None) -> str:
 async def _end(process: WorkerProcess) -> None:
     """Kill it and wait; what not even that ends is left to the system."""
     _kill(process)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(KILL_LIMIT_S):
-            await process.wait()
-    process.close()
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KILL_LIMIT_S):
+                await process.wait()
+    finally:
+        process.close()
 
 
 def _kill(process: WorkerProcess) -> None:

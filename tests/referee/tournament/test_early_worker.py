@@ -102,6 +102,14 @@ def test_an_early_worker_that_is_not_needed_ends():
     assert early.returncode is not None
 
 
+async def test_an_early_worker_that_no_match_needed_ends_with_the_executor(executor):
+    """It is none of the orphans that are given a moment to end at the end of the run."""
+    with early_worker() as early:
+        async with executor(early):
+            pass
+        assert early.returncode is not None
+
+
 def test_an_early_worker_that_no_kill_ends_is_left_to_the_system(monkeypatch):
     monkeypatch.setattr(worker_process, "KILL_LIMIT_S", 0.1)
     with early_worker() as early:

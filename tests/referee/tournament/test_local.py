@@ -224,6 +224,26 @@ async def test_an_abandoned_match_ends_its_worker(executor, specs):
             await playing
 
 
+async def test_a_killed_worker_is_closed_although_nobody_waits_for_its_end(executor, specs, monkeypatch):
+    processes, wait = [], WorkerProcess.wait
+
+    async def wait_for_ever(process):
+        processes.append(process)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(WorkerProcess, "wait", wait_for_ever)
+    async with executor("time.sleep(60)") as table:
+        files = open_files()
+        playing = asyncio.create_task(table.play(specs[0], 60))
+        await asyncio.sleep(0.3)
+        for _ in range(2):
+            playing.cancel()
+            await asyncio.wait([playing], timeout=0.1)
+        assert playing.cancelled()
+        assert open_files() == files
+    await wait(processes[0])
+
+
 async def test_a_refused_setup_ends_the_run_with_its_next_step(executor, specs):
     async with executor(whole="say(refused={'what': 'the path is too long', 'next': 'set TMPDIR'})") as table:
         with pytest.raises(PlatformError, match="the path is too long") as caught:
