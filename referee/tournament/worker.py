@@ -8,6 +8,7 @@ import asyncio
 import os
 import resource
 import shutil
+import signal
 import socket
 import sys
 import threading
@@ -28,6 +29,7 @@ from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError
+from referee.process.processes import PR_SET_PDEATHSIG, prctl
 from referee.process.sandbox import Sandbox
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
@@ -378,10 +380,10 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def wait_for_runner() -> None:
+def wait_for_runner(incoming: int) -> None:
     """Until the runner takes up this process, which it has started early: it sends the file for stderr, and the lock of
     the run, which stays open. Before that it may send games to load. End the process if it does not need it."""
-    with socket.socket(fileno=os.dup(0)) as channel:
+    with socket.socket(fileno=os.dup(incoming)) as channel:
         game = b""
         while True:
             byte, files, _, _ = socket.recv_fds(channel, 1, 2)
@@ -396,21 +398,23 @@ def wait_for_runner() -> None:
         os._exit(0)
     for file in files:
         os.set_inheritable(file, False)  # not our bots' to hold
+    os.dup2(files[0], 1)
     os.dup2(files[0], 2)
     os.close(files[0])
 
 
 def main() -> None:
     """Takes stdin and stdout for itself: what else is printed here goes to stderr, and nothing else reads stdin."""
-    wake_when_parent_dies()
-    if EARLY in sys.argv:
-        wait_for_runner()
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    if EARLY in sys.argv:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it plays nothing yet, and may be stuck in the import of a game
+        wait_for_runner(incoming.fileno())
+    wake_when_parent_dies()
     raise_file_limit()
     link = Link(incoming, outgoing)
     with suppress(BrokenPipeError):  # the runner is gone

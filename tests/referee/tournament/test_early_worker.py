@@ -11,12 +11,21 @@ import pytest
 
 from referee.event_loop import run_loop
 from referee.schedule.schedule import known_matches
-from referee.tournament import worker_process
+from referee.tournament import local, worker_process
 from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
 from referee.tournament.worker_process import WorkerProcess, early_worker
 
 ROOT = Path(__file__).resolve().parents[3]
+
+RUNNER = """
+import sys, time
+from referee.tournament.worker_process import early_worker
+with early_worker() as early:
+    early.prepare(sys.argv[1:])
+    print(early.pid, flush=True)
+    time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -38,6 +47,21 @@ def executor(make_tournament, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def install_game(tmp_path, monkeypatch):
+    """install_game(id, code) installs a game whose module is `code`, for processes that are started afterwards."""
+
+    def install(game: str, code: str) -> None:
+        info = tmp_path / "games" / f"{game}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {game}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[crosstown.games]\n{game} = {game}_game:GAME\n")
+        (tmp_path / "games" / f"{game}_game.py").write_text(code)
+        monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'games'}:{ROOT / 'tests' / 'toy_game'}")
+
+    return install
+
+
+@pytest.fixture
 def specs(make_tournament, luck):
     return list(known_matches(config_of(make_tournament(blocks=10)), luck))
 
@@ -50,6 +74,19 @@ async def test_the_first_worker_is_the_process_that_was_started_early(executor, 
             assert (result.match_id, table.worker_pids) == (specs[0].match_id, [early.pid])
             assert {tmp_path / "lock", tmp_path / "workers.log"} <= files_of(early.pid)
         assert early.returncode == 0
+
+
+@pytest.mark.parametrize("code", ["os.write(1, b'loaded\\n')", "os.read(0, 100)"], ids=["prints", "reads"])
+async def test_a_game_that_uses_stdin_or_stdout_when_it_is_loaded_does_not_disturb_the_early_worker(
+    executor, specs, install_game, monkeypatch, code
+):
+    monkeypatch.setattr(local, "READY_LIMIT_S", 20)
+    install_game("loud", f"import os\n{code}\nfrom toy_game import GAME\n")
+    with early_worker() as early:
+        early.prepare(["loud"])
+        async with executor(early) as table:
+            await table.play(specs[0], 60)
+            assert table.worker_pids == [early.pid]
 
 
 async def test_the_worker_after_a_dead_early_one_has_the_lock_too(executor, specs, tmp_path):
@@ -122,15 +159,18 @@ def test_an_early_worker_that_no_kill_ends_is_left_to_the_system(monkeypatch):
 
 
 def test_an_early_worker_ends_with_its_runner():
-    code = (
-        "import time\n"
-        "from referee.tournament.worker_process import early_worker\n"
-        "with early_worker() as early:\n"
-        "    print(early.pid, flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as runner:
+    with subprocess.Popen([sys.executable, "-c", RUNNER], stdout=subprocess.PIPE) as runner:
         pid = int(runner.stdout.readline())
+        runner.kill()
+    wait_until(lambda: not is_alive(pid))
+
+
+def test_an_early_worker_that_is_stuck_in_the_import_of_a_game_ends_with_its_runner(install_game, tmp_path):
+    loading = tmp_path / "loading"
+    install_game("stuck", f"import time\nopen({str(loading)!r}, 'w').close()\ntime.sleep(300)\n")
+    with subprocess.Popen([sys.executable, "-c", RUNNER, "stuck"], stdout=subprocess.PIPE) as runner:
+        pid = int(runner.stdout.readline())
+        wait_until(loading.exists)
         runner.kill()
     wait_until(lambda: not is_alive(pid))
 
