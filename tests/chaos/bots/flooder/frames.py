@@ -1,6 +1,7 @@
 """Speaks HTTP/2 by hand, so that a bot can send frames that no gRPC library would."""
 
 import socket
+import ssl
 import struct
 from contextlib import suppress
 
@@ -123,6 +124,9 @@ def chunk(deed, number):
     return b"".join(make(number * 100 + one) for one in range(1, 101))
 
 
+NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
 DEEDS = (*FLOODS, "resets", "continuations")
 
 
@@ -137,14 +141,14 @@ def flood(line, deed, seconds, clock):
             if at == len(data):
                 number, at = number + 1, 0
                 data = chunk(deed, number)
-        except BlockingIOError:
+        except NOT_NOW:
             pass
         except OSError:
             break
         try:
             if line.recv(1 << 20) == b"":
                 break
-        except BlockingIOError:
+        except NOT_NOW:
             pass
         except OSError:
             break
