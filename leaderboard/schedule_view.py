@@ -79,15 +79,15 @@ UNKNOWN_AHEAD = Ahead(open_blocks=None)
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The bots that sit together in a round, by entry id, and their matches, of which some are `cancelled`: annulled,
-    or not played because a bot has left. At table 0, without matches: a bye."""
+    """The bots that sit together in a round, by entry id, and their matches. Of those that are `cancelled`, because
+    a bot has left or they were annulled, the entries that have left. At table 0, without matches: a bye."""
 
     stage: str
     round: int
     table: int
     entries: tuple[str, ...]
     matches: tuple[str, ...] = ()
-    cancelled: frozenset[str] = frozenset()
+    cancelled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     rounds: dict[str, int] = {}
     ids: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
     order: dict[tuple[str, int, int, frozenset[str]], tuple[str, ...]] = {}
-    cancelled: set[str] = set()
+    cancelled: dict[str, tuple[str, ...]] = {}
     coming: list[Coming] = []
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             ids[key] = (*ids.get(key, ()), spec.match_id)
             order.setdefault(key, entries)
             if state in ("off", "annulled"):
-                cancelled.add(spec.match_id)
+                cancelled[spec.match_id] = schedule.absent(spec)
         if look_ahead and state == "open":
             waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
@@ -174,7 +174,10 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         for row in schedule.placings
     ]
     table = FormatTable(style.name, tuple(placed), final, progress.gap, (*schedule.notices, *_absences(schedule, off)))
-    pairings = [Pairing(*key[:3], order[key], ids[key], frozenset(cancelled.intersection(ids[key]))) for key in order]
+    pairings = [
+        Pairing(*key[:3], entries, ids[key], {one: cancelled[one] for one in ids[key] if one in cancelled})
+        for key, entries in order.items()
+    ]
     pairings += [
         Pairing(one.stage, one.round, 0, (schedule.seats[bot].entry_id,)) for one in schedule.byes for bot in one.bots
     ]

@@ -144,21 +144,29 @@ def _pools(known: _Known, rounds: Mapping[int, Sequence[Pairing]]) -> dict[str, 
     """The pools of a double elimination: bots that have not lost, bots that have lost once, and the last of both."""
     ties: dict[str, dict[int, list[Tie]]] = {"winners": {}, "losers": {}, "final": {}}
     lost: Counter[str] = Counter()
-    last = {entry: number for number, found in rounds.items() for one in found for entry in one.entries}
     decided_until = max(rounds) + bool(known.first)
     for number, found in rounds.items():
         losers: list[str] = []
         for one in found:
             losses = {lost[entry] for entry in one.entries}
             pool = "final" if len(losses) > 1 or ties["final"] else "losers" if losses == {1} else "winners"
-            order = sorted(one.entries, key=lambda entry: (-known.points(one)[entry], one.entries.index(entry)))
-            if not any(match in known.played for match in one.matches):  # a bot has left: the other plays on
-                order.sort(key=lambda entry: -last[entry])
+            points, more = known.points(one), _cancelled_points(one)
+            order = sorted(one.entries, key=lambda entry: (-points[entry] - more[entry], one.entries.index(entry)))
             ahead = frozenset(order[:1] if number < decided_until or not one.table else ())
             ties[pool].setdefault(number, []).append(known.tie(one, ahead))
             losers += order[1:]
         lost.update(losers)
     return {pool: list(_in_bracket(made)) for pool, made in ties.items()}
+
+
+def _cancelled_points(pairing: Pairing) -> dict[str, float]:
+    """Of both bots, as the format counts matches that are cancelled: a bot that has left loses to one that has not."""
+    points = dict.fromkeys(pairing.entries, 0.0)
+    for absent in pairing.cancelled.values():
+        winners = [entry for entry in pairing.entries if entry not in absent] or pairing.entries
+        for entry in winners:
+            points[entry] += 1 / len(winners)
+    return points
 
 
 def _in_bracket(ties: Mapping[int, Sequence[Tie]]) -> Iterator[Round]:

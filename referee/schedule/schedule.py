@@ -302,6 +302,12 @@ class Schedule:
         bots = zip(spec.seats, self.bots_of(spec), strict=True)
         return tuple(seat for seat, bot in bots if self._absence(bot, spec.place) is not None)
 
+    def absent(self, spec: MatchSpec) -> tuple[str, ...]:
+        """The entries because of which a match does not count; none if it was annulled."""
+        bots = self.bots_of(spec)
+        absent = self._absent(bots, spec.place)
+        return tuple(seat.entry_id for seat, bot in zip(spec.seats, bots, strict=True) if bot in absent)
+
     def is_broken(self, spec: MatchSpec) -> bool:
         """Whether the match does not count, played or not, since the breaker had set a bot of it aside before."""
         return self._breaks(self.bots_of(spec), spec.place)

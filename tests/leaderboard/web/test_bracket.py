@@ -1,6 +1,7 @@
 """Rounds as brackets: who met whom, who plays on, who sat out, the pools of a double elimination, and the drawing."""
 
 from collections.abc import Callable, Sequence
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +12,7 @@ from leaderboard.records import MatchRow
 from leaderboard.schedule_view import Pairing
 from leaderboard.web.bracket import Bracket, Member, Round, Tie, bracket_svg, brackets_of
 from referee.schedule.formats import knockout
+from referee.schedule.formats.api import BlockResult
 from tests.referee.schedule.played import by_chance, field_of, played_out
 
 NASTY = "<b>ann & co</b>"
@@ -23,8 +25,9 @@ class Drawn:
     def __init__(self, make_row: Rows) -> None:
         self.make_row, self.pairings, self.rows = make_row, list[Pairing](), list[MatchRow]()
 
-    def table(self, round_: int, names: str, ranks: Sequence[int] = ()) -> "Drawn":
-        """A table of the bots with these letters as names, with the ranks that they have had; one alone has a bye."""
+    def table(self, round_: int, names: str, ranks: Sequence[int] = (), left: str = "") -> "Drawn":
+        """A table of the bots with these letters as names, with the ranks that they have had; one alone has a bye. For
+        each letter of `left` there is another match, which is not played because that bot has left."""
         if len(names) == 1:
             self.pairings.append(Pairing("", round_, 0, (names,)))
             return self
@@ -33,7 +36,8 @@ class Drawn:
         if ranks:
             self.rows.append(row)
         number = 1 + sum(one.round == round_ and one.table > 0 for one in self.pairings)
-        self.pairings.append(Pairing("", round_, number, tuple(names), (row.match_id,)))
+        off = {f"{row.match_id}-off{one}": (bot,) for one, bot in enumerate(left)}
+        self.pairings.append(Pairing("", round_, number, tuple(names), (row.match_id, *off), off))
         return self
 
     def brackets(self, first: str = "", **given: bool) -> list[Bracket]:
@@ -133,41 +137,89 @@ def test_a_tie_of_a_double_elimination_is_won_by_the_better_seed(drawn: Drawn) -
     assert [one.name for group in winners.rounds[1].groups for tie in group for one in tie.members] == ["A", "B"]
 
 
-@pytest.mark.parametrize("given_", [{}, {"double": True}, {"bracket": "fixed", "bronze": True}])
+def test_a_bot_that_leaves_in_the_middle_of_a_table_loses_the_rest_of_it(drawn: Drawn) -> None:
+    drawn.table(1, "ad", (1, 2)).table(1, "bc", (1, 2), left="bb")  # c has won by two matches to one
+    drawn.table(2, "ac", (1, 2)).table(3, "cd", (1, 2)).table(4, "ac", (1, 2))
+    assert pools(drawn.brackets("a", double=True)) == {"winners": [1, 2], "losers": [3], "final": [4]}
+
+
+def test_a_bot_that_leaves_at_equal_points_has_won_by_its_seed(drawn: Drawn) -> None:
+    drawn.table(1, "ad", (1, 2)).table(1, "bc", (1, 2), left="b")
+    drawn.table(2, "cd", (1, 2)).table(3, "ac", (1, 2))
+    assert pools(drawn.brackets("a", double=True)) == {"winners": [1], "losers": [2], "final": [3]}
+
+
+def pools(found: Sequence[Bracket]) -> dict[str, list[int]]:
+    return {bracket.title: [round_.number for round_ in bracket.rounds] for bracket in found}
+
+
+@pytest.mark.parametrize(
+    "given_", [{}, {"double": True}, {"double": True, "best_of": 3}, {"bracket": "fixed", "bronze": True}]
+)
 @given(st.integers(2, 20), st.randoms(use_true_random=False), st.data())
 @settings(max_examples=30, deadline=None)
 def test_every_table_of_any_knockout_is_drawn_once_at_any_moment(given_, bots, chance, data) -> None:
     field = field_of(knockout.FORMAT, bots, extra=0, **given_)
     leaving = data.draw(st.dictionaries(st.integers(0, bots - 1), st.integers(0, 2 * bots), max_size=bots // 4))
-    blocks, _, _ = played_out(knockout.FORMAT, field, by_chance(chance), leaving)
+    pool_of = dict[tuple[int, frozenset[str]], str]()
+    draw_round = knockout._draw_round
+
+    def drawn_round(field, bracket, players, fallen, number):  # keeps the pool of each table
+        drawn = draw_round(field, bracket, players, fallen, number)
+        for tie in drawn.ties:
+            losses = {bot in bracket.second for bot in tie.members}
+            pool = (
+                "final" if len(losses) > 1 or "final" in pool_of.values() else "losers" if True in losses else "winners"
+            )
+            pool_of[number, frozenset(map(str, tie.members))] = pool
+        return drawn
+
+    with patch.object(knockout, "_draw_round", drawn_round):
+        blocks, _, _ = played_out(knockout.FORMAT, field, by_chance(chance), leaving)
+    blocks = blocks[: data.draw(st.integers(0, len(blocks)))]
+    tables: dict[tuple[int, int], list[BlockResult]] = {}
+    for one in blocks:
+        tables.setdefault((one.block.round, one.block.table), []).append(one)
     pairings = [
         Pairing(
             "",
-            one.block.round,
-            one.block.table,
-            tuple(map(str, one.block.group)),
-            tuple(match.match_id for match in one.matches),
+            *place,
+            tuple(map(str, found[0].block.group)),
+            tuple(match.match_id for one in found for match in one.matches),
+            {
+                match.match_id: tuple(map(str, match.absent))
+                for one in found
+                for match in one.matches
+                if not match.counts
+            },
         )
-        for one in blocks[: data.draw(st.integers(0, len(blocks)))]
+        for place, found in tables.items()
     ]
     last = max((one.round for one in pairings), default=0)
-    before = sum(one.round < last for one in pairings)  # a round is drawn when all results of those before are known
-    done = data.draw(st.integers(before, len(pairings)))
+    before = sum(one.block.round < last for one in blocks)  # a round is drawn when those before have all their results
+    done = data.draw(st.integers(before, len(blocks)))
     rows = [_Row(match) for one in blocks[:done] for match in one.matches if match.counts]
     names = {str(bot): f"bot {bot}" for bot in range(bots)}
     found = brackets_of(pairings, rows, names, frozenset(), bronze="bronze" in given_, double="double" in given_)  # type: ignore[arg-type]
-    shown = [
+    shown = shown_in(found)
+    assert sorted(shown) == sorted((one.round, *sorted(one.entries)) for one in pairings)
+    for part in found:
+        if part.pool:
+            for round_, *members in shown_in([part]):
+                assert part.pool == pool_of[round_, frozenset(members)]
+        if part.pool == "final":
+            assert all(len(group) == 1 for round_ in part.rounds for group in round_.groups)
+    assert len(drawing_of(found)[0]) >= len(shown)
+
+
+def shown_in(found: Sequence[Bracket]) -> list[tuple]:
+    return [
         (round_.number, *sorted(one.entry_id for one in tie.members))
         for part in found
         for round_ in part.rounds
         for group in round_.groups
         for tie in group
     ]
-    assert sorted(shown) == sorted((one.round, *sorted(one.entries)) for one in pairings)
-    for part in found:
-        if part.pool == "final":
-            assert all(len(group) == 1 for round_ in part.rounds for group in round_.groups)
-    assert len(drawing_of(found)[0]) >= len(shown)
 
 
 class _Row:
