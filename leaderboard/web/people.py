@@ -180,6 +180,10 @@ class Tournaments(Protocol):
     def folder(self) -> Path:
         """Of the run folders."""
 
+    @property
+    def closed(self) -> Sequence[Path]:
+        """Folders with what strangers have handed in: no bot may join from there."""
+
     def joining(self, run: Run, folder: Path, name: str, club: str) -> JoiningBot:
         """The bot in a folder that is to join a run. ExpectedError."""
 

@@ -5,10 +5,12 @@ A decision is made in the journal of the run, or by the runner at work, as with 
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -21,11 +23,12 @@ from leaderboard.web.pages import page
 from referee.errors import BusyError, ExpectedError, TournamentError, UsageError
 from referee.record.journal import Choice, Control
 from referee.run.decisions import length_words
-from referee.run.folder import runs_in
+from referee.run.folder import RunFolder, runs_in
 from referee.run.run import Run
 from referee.run.status import Status, read_status
 from referee.schedule.config import make_field
 from referee.schedule.formats.comparison import NAME as COMPARISON
+from referee.schedule.formats.registry import UnknownFormat
 
 DECISIONS = 30
 """What was decided last, on the page."""
@@ -38,12 +41,13 @@ _CHOICES: Mapping[str, Choice] = {"keep": "keep", "annul": "annul", "losses": "l
 
 @dataclass(frozen=True, slots=True)
 class Steered:
-    """A tournament as the list shows it."""
+    """A tournament as the list shows it. `problem`: why its journal cannot be read; '' if it can."""
 
     name: str
     title: str
     state: str
     held: bool
+    problem: str = ""
 
 
 def routes() -> list[Route]:
@@ -55,29 +59,43 @@ def routes() -> list[Route]:
 
 
 def tournaments_of(request: Request) -> list[Steered]:
-    """Those that have begun, the one that changed last first."""
-    return [Steered(run.folder.name, run.title, run.state, run.held) for run in _runs(request)]
-
-
-def _runs(request: Request, name: str = "") -> list[Run]:
-    host = hand_ins_of(request).tournaments
+    """Those that have begun, and those that cannot be read; the one that changed last first."""
     found = []
-    for folder in runs_in(host.folder) if host is not None else ():
-        if name in ("", folder.name):
-            try:
-                run = Run(folder, brief=True)
-            except TournamentError:  # its journal is damaged, which the commands explain
-                continue
-            if run.begun and run.configuration["format"] != COMPARISON:
-                found.append(run)
+    for folder in _folders(request):
+        try:
+            run = Run(folder, brief=True)
+        except TournamentError as error:
+            found.append(Steered(folder.name, folder.name, "cannot be read", held=False, problem=error.sentence))
+            continue
+        if _is_steered(run):
+            found.append(Steered(folder.name, run.title, run.state, run.held))
     return found
 
 
+def _folders(request: Request) -> list[RunFolder]:
+    host = hand_ins_of(request).tournaments
+    return [] if host is None else runs_in(host.folder)
+
+
+def _is_steered(run: Run) -> bool:
+    return run.begun and run.configuration["format"] != COMPARISON
+
+
 def _run(request: Request) -> Run:
-    found = _runs(request, request.path_params["run"])
-    if not found:
-        raise HTTPException(404, "There is no such tournament.")
-    return found[0]
+    name = request.path_params["run"]
+    for folder in _folders(request):
+        if folder.name == name:
+            try:
+                run = Run(folder, brief=True)
+            except TournamentError as error:
+                raise HTTPException(409, f"{sentence(str(error))} {sentence(error.next_step)}") from None
+            if _is_steered(run):
+                return run
+    raise HTTPException(404, "There is no such tournament.")
+
+
+def _address(run: Run) -> str:
+    return f"/organiser/tournaments/{quote(run.folder.name, safe='')}"
 
 
 def show(request: Request) -> Response:
@@ -86,16 +104,17 @@ def show(request: Request) -> Response:
 
 
 def _page(request: Request, run: Run, refused: ExpectedError | None) -> Response:
-    lengths = (
-        {} if run.schedule_config.style.journalled else run.schedule_config.style.lengths(make_field(run.configuration))
-    )
+    lengths: Mapping[str, float] = {}
+    with suppress(UnknownFormat):  # of a plug-in that is not installed here
+        style = run.schedule_config.style
+        lengths = {} if style.journalled else style.lengths(make_field(run.configuration))
     status = read_status(run.folder) or Status()
     return page(
         request,
         "tournament.html",
         status=400 if refused else 200,
         run=run,
-        here=f"/organiser/tournaments/{run.folder.name}",
+        here=_address(run),
         lengths=list(lengths),
         now=status,
         decided=[(control, _words(control)) for control in reversed(run.controls[-DECISIONS:])],
@@ -125,7 +144,7 @@ async def change(request: Request) -> Response:
         return await asyncio.to_thread(_page, request, Run(run.folder, brief=True), why)
     except ExpectedError as refused:
         return await asyncio.to_thread(_page, request, Run(run.folder, brief=True), refused)
-    return RedirectResponse(request.url.path, 303)
+    return RedirectResponse(_address(run), 303)
 
 
 def _decide(request: Request, run: Run, form: Mapping[str, str], by: str) -> None:
@@ -145,7 +164,7 @@ def _decide(request: Request, run: Run, form: Mapping[str, str], by: str) -> Non
         case "add":
             host = hand_ins_of(request).tournaments
             assert host is not None  # the run is one of its runs
-            folder = joining_folder(run, form.get("path", ""))
+            folder = joining_folder(run, form.get("path", ""), host.closed)
             run.add(host.joining(run, folder, form.get("name", ""), form.get("club", "")), by=by, reason=reason)
         case _:
             raise HTTPException(400, "This is not a form of this server.")
@@ -163,14 +182,23 @@ def _length(form: Mapping[str, str]) -> dict[str, float]:
     return {key: number}
 
 
-def joining_folder(run: Run, path: str) -> Path:
-    """The folder of a bot that a page names, below that of the run's tournament file. UsageError."""
+def joining_folder(run: Run, path: str, closed: Sequence[Path]) -> Path:
+    """The folder of a bot that a page names, below that of the run's tournament file, and with nothing in common with
+    the `closed` folders. UsageError."""
     file = run.file
     base = (file.parent if file is not None else run.folder.path.parent.parent).resolve()
-    wanted = Path(path.strip())
-    if "\0" in path or not path.strip():
+    named = path.strip()
+    if "\0" in path or not named:
         raise UsageError("no folder of a bot is named", f"give its path from {base}")
-    folder = (base / wanted).resolve()
+    try:
+        folder = (base / named).resolve()
+    except (OSError, RuntimeError):  # RuntimeError: a link that leads to itself, before Python 3.13
+        raise UsageError(f"the folder {named[:200]!r} cannot be found", f"give its path from {base}") from None
     if not folder.is_relative_to(base) or folder == base:
-        raise UsageError(f"the folder {path.strip()[:200]!r} is not below {base}", "put the bot there, and name it so")
+        raise UsageError(f"the folder {named[:200]!r} is not below {base}", "put the bot there, and name it so")
+    if any(folder.is_relative_to(one) or one.is_relative_to(folder) for one in (other.resolve() for other in closed)):
+        raise UsageError(
+            f"the folder {named[:200]!r} has data of the ladder, and bots that were handed in play only in the ladder",
+            "name a folder outside of the ladder's data",
+        )
     return folder

@@ -100,7 +100,11 @@ class LadderHandIns:
             providers=wanted.providers,
             divisions=[division.name for division in config.divisions],
         )
-        self.tournaments = None if config.tournaments is None else SteeredTournaments(config.tournaments)
+        self.tournaments = (
+            None
+            if config.tournaments is None
+            else SteeredTournaments(config.tournaments, (config.data, cache_folder()))
+        )
         self._state = state
         self._waits = waits
         self._door = door

@@ -10,9 +10,11 @@ from referee.tournament.joining import load_joining
 
 @dataclass(frozen=True, slots=True)
 class SteeredTournaments:
-    """Implements `leaderboard.web.people.Tournaments` for the runs in `folder`."""
+    """Implements `leaderboard.web.people.Tournaments` for the runs in `folder`. `closed` are the folders
+    that hold what was handed in."""
 
     folder: Path
+    closed: tuple[Path, ...] = ()
 
     def joining(self, run: Run, folder: Path, name: str, club: str) -> JoiningBot:
         more = {"club": club} if club.strip() else {}

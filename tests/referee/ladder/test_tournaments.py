@@ -18,6 +18,7 @@ from referee.run.journal import read_journal
 from referee.run.lock import RunLock
 from referee.run.orders import Inbox
 from referee.run.run import Run
+from referee.schedule.formats.registry import UnknownFormat
 from referee.tournament.joining import with_added
 from referee.tournament.steering import Steering
 from tests.leaderboard.web.ladders import Intake
@@ -36,7 +37,7 @@ def intake(tmp_path):
     made = Intake(tmp_path / "ladder")
     made.accounts.add_owner("ola", organiser=True)
     made.accounts.add_owner("ann")
-    made.tournaments = SteeredTournaments(tmp_path / "runs")
+    made.tournaments = SteeredTournaments(tmp_path / "runs", (tmp_path / "ladder",))
     yield made
     made.store.close()
 
@@ -53,9 +54,9 @@ class Browser:
     async def get(self, address=PAGE):
         return await self.web.get(address)
 
-    async def send(self, **fields):
-        token = re.search(r'name="token" value="([^"]+)"', (await self.get()).text)[1]
-        answer = await self.web.post(PAGE, data={"token": token, **fields}, headers={"Origin": HERE})
+    async def send(self, *, address=PAGE, **fields):
+        token = re.search(r'name="token" value="([^"]+)"', (await self.get(address)).text)[1]
+        answer = await self.web.post(address, data={"token": token, **fields}, headers={"Origin": HERE})
         return await self.get(answer.headers["location"]) if answer.is_redirect else answer
 
 
@@ -157,9 +158,20 @@ async def test_a_runner_that_takes_no_orders_now_is_not_waited_for_long(intake, 
         ({"action": "add", "path": "/etc"}, "is not below"),
         ({"action": "add", "path": " "}, "No folder of a bot is named"),
         ({"action": "add", "path": "bots/nowhere"}, "does not exist"),
+        ({"action": "add", "path": "bots/circle"}, "circle"),
+        ({"action": "add", "path": "ladder/content/0/bot"}, "has data of the ladder"),
+        ({"action": "add", "path": "bots/shortcut"}, "has data of the ladder"),
+        ({"action": "add", "path": "ladder"}, "has data of the ladder"),
     ],
 )
-async def test_what_cannot_be_decided_is_said_with_what_to_do_and_nothing_is_written(intake, cup, fields, words):
+async def test_what_cannot_be_decided_is_said_with_what_to_do_and_nothing_is_written(
+    intake, cup, write_bot, tmp_path, fields, words
+):
+    handed_in = tmp_path / "ladder" / "content" / "0"
+    handed_in.mkdir(parents=True)
+    write_bot("late").rename(handed_in / "bot")
+    (tmp_path / "bots" / "circle").symlink_to("circle")
+    (tmp_path / "bots" / "shortcut").symlink_to(handed_in / "bot")
     before = cup.folder.journal.read_bytes()
     answer = await Browser(intake, "ola").send(**fields)
     assert answer.status_code == 400
@@ -178,6 +190,43 @@ async def test_the_page_is_for_organisers_and_for_forms_of_this_server(intake, c
     intake.tournaments = None
     assert (await ola.get()).status_code == 404
     assert "Tournaments</h2>" not in (await ola.get("/organiser")).text
+
+
+async def test_a_run_with_a_damaged_journal_is_listed_with_what_is_wrong(intake, cup):
+    cup.folder.journal.write_bytes(b"damaged\n" + cup.folder.journal.read_bytes())
+    ola = Browser(intake, "ola")
+    listed = (await ola.get("/organiser")).text
+    assert "cup <strong" in listed
+    assert "cannot be read</strong>" in listed
+    assert "the journal is damaged" in listed
+    answer = await ola.get()
+    assert answer.status_code == 409
+    assert "the journal is damaged" in answer.text
+
+
+async def test_a_run_whose_format_is_not_installed_here_has_a_page(intake, cup, monkeypatch):
+    def unknown(name):
+        raise UnknownFormat(f"unknown format '{name}'", "install it")
+
+    monkeypatch.setattr("referee.schedule.config.get_format", unknown)
+    ola = Browser(intake, "ola")
+    answer = await ola.get()
+    assert answer.status_code == 200
+    assert "Make it longer" not in answer.text
+    answer = await ola.send(action="extend", length="blocks", number="1")
+    assert answer.status_code == 400
+    assert "nknown format" in answer.text
+
+
+async def test_a_run_with_signs_of_an_address_in_its_name_can_be_steered(intake, cup, tmp_path):
+    cup.folder.path.rename(tmp_path / "runs" / "50% cup? #1")
+    ola = Browser(intake, "ola")
+    address = re.search(r'href="(/organiser/tournaments/[^"]+)"', (await ola.get("/organiser")).text)[1]
+    page = (await ola.get(address)).text
+    assert set(re.findall(r'action="(/organiser/[^"]+)"', page)) == {address}
+    answer = await ola.send(address=address, action="withdraw", bot="bot1")
+    assert answer.status_code == 200
+    assert "withdrawn: bot1" in answer.text
 
 
 def test_the_ladders_file_names_the_folder_of_the_runs(tmp_path):
