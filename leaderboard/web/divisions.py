@@ -11,6 +11,7 @@ from leaderboard.results import is_mirror
 from leaderboard.standings import Pool, Standing
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.tables import EntryMatch, RunTables
+from referee.record.reasons import is_fault
 
 SHOWN_RESULTS: Final = 5
 
@@ -117,7 +118,8 @@ def _result(match: EntryMatch) -> Result:
     alone = len({other.team for other in first}) == 1
     outcome: Outcome = "lost" if seat.rank != 1 else "won" if alone and not is_mirror(row) else "drawn"
     others = tuple(other.name for other in row.seats if other.seat != seat.seat)
-    return Result(row.match_id, seat.seat, outcome, others, match.fault, row.created_at)
+    fault = next((own.fault for own in match.seats if is_fault(own.fault)), "")
+    return Result(row.match_id, seat.seat, outcome, others, fault, row.created_at)
 
 
 def _first_place(tables: RunTables, key: Pool, since: datetime) -> int | None:

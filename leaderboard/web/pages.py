@@ -82,7 +82,7 @@ def make_templates() -> Environment:
         "interval_bar": bar_cell,
         "evidence_plot": _evidence_plot,
     }
-    environment.tests |= {"mirror": is_mirror, "with_people": has_people}
+    environment.tests |= {"mirror": is_mirror, "with_people": has_people, "fault": is_fault}
     environment.globals["is_person"] = is_person
     return environment
 

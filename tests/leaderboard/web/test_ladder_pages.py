@@ -238,6 +238,22 @@ async def test_ones_own_matches_and_faults_are_shown_with_their_output_when_thei
     assert "3 of them in blocks that are not complete" in seen(page)
 
 
+async def test_a_resignation_is_no_fault_on_ones_own_page(
+    browser: Any, intake: Intake, start: Callable[..., Any]
+) -> None:
+    ann = await browser("ann")
+    await ann.hand_in()
+    intake.qualify("annbot", 1)
+    match = start("m1", names=("annbot", "random"))
+    match.step()
+    resigned = {"reason": "resigned", "detail": ""}
+    match.close(reason="resigned", ranking=(2, 1), returns=(), faults=(resigned, None))
+    page = await until(lambda: ann.get("/my"), "lost against random")
+    assert "/runs/cup/matches/m1" in page.text
+    assert "?fault=" not in page.text
+    assert "resigned" not in seen(page)
+
+
 async def test_bots_are_paused_and_versions_made_active_again_by_their_owner_alone(
     browser: Any, intake: Intake
 ) -> None:

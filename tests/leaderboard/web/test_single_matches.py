@@ -76,7 +76,11 @@ async def test_to_resign_is_no_fault(single: Callable[..., Any], web: httpx.Asyn
     match = single("m1")
     match.step()
     match.close(reason="resigned", ranking=(1, 2), returns=(), faults=(None, RESIGNED))
-    assert "bob resigned" in (await web.get("/runs/single/matches")).text
+    for address in ("/runs/single/matches", "/runs/single/bots/01ff00ff"):
+        page = (await web.get(address)).text
+        assert "bob resigned" in page
+        assert "(resigned)" in page
+        assert "?fault=" not in page
     assert ">faults<" not in (await web.get("/runs/single")).text
     assert "<h2>Faults" not in (await web.get("/runs/single/bots/01ff00ff")).text
     assert "<h2>Fault" not in (await web.get("/runs/single/matches/m1")).text
