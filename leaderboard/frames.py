@@ -138,9 +138,9 @@ def extent_of(record: Record) -> Extent:
 
 
 def seat_pictures(header: Header) -> list[Markup]:
-    """Per seat the piece that stands for it on the board; '' where its game has none."""
+    """Per seat the piece that stands for it on the board; '' where its game has none, or no such number of seats."""
     game = game_of(header)
-    if isinstance(game, str):
+    if isinstance(game, str) or header.players not in game.player_counts:
         return [Markup("")] * header.players
     return [Markup(seat_picture(game, seat, header.players)) for seat in range(header.players)]  # noqa: S704 - our own
 

@@ -49,8 +49,9 @@ def match_label(match: MatchRow | Header) -> str:
     if match.tournament != SINGLE:
         return f"Match {match.place + 1}"
     try:
-        return f"{datetime.fromisoformat(match.created_at).astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-    except ValueError:  # a record that a program wrote
+        when = datetime.fromisoformat(match.created_at)
+        return f"{when.astimezone(UTC) if when.tzinfo else when:%Y-%m-%d %H:%M:%S}"
+    except (ValueError, OverflowError):  # a record that a program wrote
         return match.created_at
 
 

@@ -13,12 +13,11 @@ def ago(text: str, now: datetime | None = None) -> Markup | str:
     """A time (UTC, ISO 8601) as an element that says how long ago it was; '' for no time, the text for what is none."""
     try:
         when = datetime.fromisoformat(text)
-    except ValueError:
+        exact = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return text
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    seconds = ((now or datetime.now(UTC)) - when).total_seconds()
+    seconds = ((now or datetime.now(UTC)) - exact).total_seconds()
     words = f"in {in_time(-seconds)}" if seconds < -1 else f"{in_time(seconds)} ago" if seconds >= 1 else "just now"
-    exact = when.astimezone(UTC)
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
         exact.isoformat(timespec="seconds"), exact.strftime("%Y-%m-%d %H:%M:%S"), words
     )

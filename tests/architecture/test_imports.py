@@ -35,7 +35,13 @@ ALLOWED = {
         "referee.texts",
     },
     "referee.record": {"referee.record", "referee.games", "referee.errors", "referee.texts"},
-    "referee.schedule": {"referee.schedule", "referee.record.journal", "referee.games", "referee.errors"},
+    "referee.schedule": {
+        "referee.schedule",
+        "referee.record.journal",
+        "referee.games",
+        "referee.errors",
+        "referee.texts",
+    },
     "referee.run": {
         "referee.run",
         "referee.schedule",

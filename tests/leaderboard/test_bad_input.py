@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from leaderboard.frames import seat_pictures
 from leaderboard.index import load_index
 from leaderboard.records import read_match
 from leaderboard.run_table import run_table
 from leaderboard.standings import standings
 from leaderboard.store import Store
-from referee.record import RecordWriter, read_record
+from referee.record import RecordWriter, SeatHeader, read_record
 from referee.record.format import dumps, seal
+from referee.record.reader import read_header
 from referee.run.folder import RunFolder
 from referee.run.participants import Participant
 from referee.run.run import Run
@@ -42,6 +44,12 @@ def test_a_game_that_is_not_installed_has_its_results_all_the_same(rewritten, ga
     assert row is not None
     assert [seat.team for seat in row.seats] == [0, 1]
     assert [line.game for line in standings([row])] == [game, game]
+
+
+@pytest.mark.parametrize("game", ["manhattan_traffiq", "king_of_new_york", "ticket_to_ride_new_york", "shibuya"])
+def test_a_record_with_more_seats_than_its_game_has_is_shown_without_pieces(rewritten, game):
+    seats = tuple(SeatHeader(name * 2, name, "1") for name in "abcdefghi")
+    assert seat_pictures(read_header(rewritten(game=game, players=9, seats=seats))) == [""] * 9
 
 
 def test_a_record_of_an_unknown_version_does_not_count_and_says_why(tmp_path, write_record):

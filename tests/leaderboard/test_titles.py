@@ -1,5 +1,6 @@
 """Titles for people instead of ids."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -41,3 +42,24 @@ def test_a_match_of_a_tournament_is_called_by_its_place_and_a_single_one_by_game
     single = replace(row, tournament="single", game="shibuya", created_at="2026-11-29T20:59:12.345+01:00")
     assert match_title(single) == "Shibuya: A against B, 2026-11-29 19:59:12 UTC"
     assert match_label(single) == "2026-11-29 19:59:12"
+
+
+@pytest.mark.parametrize(
+    ("created_at", "shown"),
+    [
+        ("2026-11-29T20:59:12", "2026-11-29 20:59:12"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+        ("9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59-12:00"),
+        ("yesterday", "yesterday"),
+    ],
+)
+def test_a_time_that_a_program_wrote_is_shown_as_utc_or_as_it_is(
+    make_row, monkeypatch: pytest.MonkeyPatch, created_at: str, shown: str
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert match_label(replace(make_row(0, {"a": 1}), tournament="single", created_at=created_at)) == shown
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from referee.schedule.formats.api import Field, Setting
+from referee.texts import listed
 
 FORBIDDEN = Setting(
     "forbidden",
@@ -62,11 +63,7 @@ def _numbers(field: Field, names: Iterable[str]) -> tuple[int, ...]:
 
 def names_of(field: Field, bots: Sequence[int]) -> str:
     """Bots as a sentence has them."""
-    return _listed([field.name_of(bot) for bot in bots])
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return listed(field.name_of(bot) for bot in bots)
 
 
 def pairs_of(field: Field, pairs: Sequence[tuple[int, int]]) -> str:
@@ -82,7 +79,7 @@ def pairs_of(field: Field, pairs: Sequence[tuple[int, int]]) -> str:
     parts = [f"the club '{club}' ({_most(list(map(field.name_of, bots)))})" for club, bots in clubs.items()]
     if alone:
         parts.append(f"the forbidden pair{'s' * (len(alone) > 1)} {_most(alone)}")
-    return f"{_listed(parts)} {'leaves' if len(parts) == 1 and len(alone) < 2 else 'leave'}"
+    return f"{listed(parts)} {'leaves' if len(parts) == 1 and len(alone) < 2 else 'leave'}"
 
 
 def _most(words: Sequence[str]) -> str:

@@ -446,6 +446,7 @@ def test_a_time_says_how_long_ago_it_was_and_has_the_exact_one_beside_it() -> No
     assert "in 3 min" in ago("2026-01-01T12:03:00Z", now)
     assert ago("", now) == ""
     assert ago("<b>", now) == "<b>"
+    assert ago("0001-01-01T00:00:00+14:00", now) == "0001-01-01T00:00:00+14:00"
 
 
 async def test_only_the_organisers_page_leads_to_the_dashboard_of_the_cluster(browser: Any, intake: Intake) -> None:
