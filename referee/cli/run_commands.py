@@ -122,7 +122,10 @@ def add(
     ] = None,
     club: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Club of the bot: in Swiss and knockout, bots of one club do not meet."),
+        typer.Option(
+            metavar="NAME",
+            help="Club of the bot. Two bots of a club never meet in a Swiss, and meet late in a knockout of two seats.",
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,

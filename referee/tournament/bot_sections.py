@@ -325,7 +325,7 @@ class BotConfig:
     copy_of: str = ""
     """The name of the bot of which it is a copy. All but name and place is that bot's."""
     club: str = ""
-    """Bots of one club are not paired by formats that pair in rounds; '' for none."""
+    """A Swiss never pairs bots of one club, a knockout of two seats as late as possible; '' for none."""
 
 
 def read_bot(
