@@ -17,7 +17,7 @@ HERE = "(this machine)"
 @dataclass(slots=True)
 class MachineRow:
     """`matches` count; `void` are other records that came from there, `lost` matches that were lost with the machine.
-    Times are of all decisions of matches that count, as charged to the bots; `lag_us` was not charged."""
+    Times are of all decisions of matches that count, as charged to the bots, and so without `lag_us`."""
 
     name: str
     kind: str = ""

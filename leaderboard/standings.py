@@ -220,7 +220,7 @@ def _order(row: Standing) -> tuple[float, float, float, str, str]:
 
 
 def _told(rating: float | None) -> float:
-    """Without what is only rounding of the computation, which differs by machine: equal results have equal ranks."""
+    """The number rounded to 9 decimals: the others differ by machine, and equal results must have equal ranks."""
     return round(rating or 0.0, 9)
 
 

@@ -65,9 +65,9 @@ class Selection:
     """Actions that differ only in how many things of each kind they take, such as the dice to roll again. A page then
     offers the things and one button instead of a button for each action.
 
-    `title` says what a thing that is chosen stays out of: "Dice to keep". `button` is what the actions do. By kind
-    `kinds` has names, `places` where they lie on the board, and `counts` how many there are; `actions` has, by index in
-    the legal list, how many of each kind an action takes.
+    `title` is the heading above the things: "Dice to keep". A thing that is chosen is left out of the action. `button`
+    is what the actions do. By kind `kinds` has names, `places` where they lie on the board, and `counts` how many there
+    are; `actions` has, by index in the legal list, how many of each kind an action takes.
     """
 
     title: str

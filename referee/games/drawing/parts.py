@@ -17,7 +17,8 @@ def number(value: float) -> str:
 
 
 _NEARLY = 0.75
-"""Of the room a text has: a shorter one fits in every usual font."""
+"""Share of the width from which on a text is drawn exactly as wide as in Helvetica; a shorter one fits in any usual
+font."""
 
 
 def text(
