@@ -248,7 +248,8 @@ async def test_a_resignation_is_no_fault_on_ones_own_page(
     match.step()
     resigned = {"reason": "resigned", "detail": ""}
     match.close(reason="resigned", ranking=(2, 1), returns=(), faults=(resigned, None))
-    page = await until(lambda: ann.get("/my"), "lost against random")
+    page = await until(lambda: ann.get("/my"), "Rating")
+    assert "lost against random" in seen(page)
     assert "/runs/cup/matches/m1" in page.text
     assert "?fault=" not in page.text
     assert "resigned" not in seen(page)

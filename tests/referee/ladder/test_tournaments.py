@@ -209,6 +209,7 @@ async def test_a_run_whose_format_is_not_installed_here_has_a_page(intake, cup, 
         raise UnknownFormat(f"unknown format '{name}'", "install it")
 
     monkeypatch.setattr("referee.schedule.config.get_format", unknown)
+    monkeypatch.setattr("referee.run.decisions.get_format", unknown)
     ola = Browser(intake, "ola")
     answer = await ola.get()
     assert answer.status_code == 200
