@@ -200,7 +200,7 @@ def pages(address: str, run: Path) -> None:
 
 STEPS = """async () => {
   const where = document.getElementById('where');
-  const last = Number(where.textContent.split(' ').at(-1));
+  const last = Math.max(...where.textContent.match(/\\d+/g).map(Number));
   document.querySelector('[data-go=first]').click();
   const times = [];
   let before = performance.now();
