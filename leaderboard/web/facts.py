@@ -234,7 +234,8 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
         found.append(("Provider errors", "the match is void and played again, at most five times for one bot"))
     breaker = made.get("breaker", {})
     if breaker.get("enabled"):
-        found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row"))
+        often = "or in more than a tenth of its last 50 matches once it has played 20"
+        found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row, {often}"))
     bots = [f"{bot['name']} (version {bot['version']})" for bot in made["bots"]]
     found.append(("Bots", ", ".join(bots)))
     return found

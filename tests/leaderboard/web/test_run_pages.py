@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -23,6 +24,7 @@ from referee.record import Usage
 from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, MachineState, write_state
 from referee.run.run import Run
+from referee.tournament.breaker import LAST, LEAST_PLAYED, MAX_SHARE
 
 TABS = ("", "/matches", "/cross", "/plots", "/schedule", "/settings")
 
@@ -284,6 +286,15 @@ def test_the_path_of_a_comparison_is_drawn_with_what_is_needed() -> None:
 def test_single_matches_have_no_settings(runs: Path) -> None:
     assert settings_of(RunFacts("x", run=Run(runs / "cup"))) == []
     assert settings_of(RunFacts("x")) == []
+
+
+def test_the_settings_name_both_rules_by_which_a_bot_is_disqualified() -> None:
+    breaker = {"enabled": True, "in_a_row": 3}
+    made = {"format": "round-robin", "blocks": 1, "breaker": breaker, "bots": []}
+    facts = RunFacts("x", run=cast(Run, SimpleNamespace(begun=True, configuration=made)))
+    share = f"in more than a tenth of its last {LAST} matches once it has played {LEAST_PLAYED}"
+    assert MAX_SHARE == 0.1
+    assert dict(settings_of(facts))["Disqualified"] == f"after faults in 3 matches in a row, or {share}"
 
 
 async def test_a_run_on_a_cluster_shows_its_machines_while_it_is_played(web: httpx.AsyncClient, runs: Path) -> None:
