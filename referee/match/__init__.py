@@ -4,8 +4,9 @@
 What is named here is imported when it is asked for: a runner has results, and needs nothing of what plays.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from referee.exports import lazy_exports
 
 if TYPE_CHECKING:
     from referee.match.result import Fault, MatchResult, SeatStats
@@ -13,19 +14,15 @@ if TYPE_CHECKING:
     from referee.record.reasons import EndReason, status_of
     from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
 
-_MODULES = {
-    "referee.match.result": ("Fault", "MatchResult", "SeatStats"),
-    "referee.match.table": ("Table",),
-    "referee.record.reasons": ("EndReason", "status_of"),
-    "referee.schedule.spec": ("Faults", "Limits", "MatchSpec", "SeatSpec", "SpecError"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "referee.match.result": ("Fault", "MatchResult", "SeatStats"),
+        "referee.match.table": ("Table",),
+        "referee.record.reasons": ("EndReason", "status_of"),
+        "referee.schedule.spec": ("Faults", "Limits", "MatchSpec", "SeatSpec", "SpecError"),
+    },
+)
 
 
 __all__ = [

@@ -4,8 +4,9 @@ Knows tokens and streams, not matches: a match listens to a session. What is nam
 for: a runner only needs `public_address`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from referee.exports import lazy_exports
 
 if TYPE_CHECKING:
     from referee.wire.handshake import HandshakeError
@@ -15,21 +16,17 @@ if TYPE_CHECKING:
     from referee.wire.server import RemoteServer, WireServer
     from referee.wire.session import BotMessage, Hello, LastingSession, Received, Session, StreamEnd
 
-_MODULES = {
-    "referee.wire.handshake": ("HandshakeError",),
-    "referee.wire.http2": ("Status",),
-    "referee.wire.public_address": ("Listen", "ListenError"),
-    "referee.wire.remote_bots": ("RemoteBot",),
-    "referee.wire.server": ("RemoteServer", "WireServer"),
-    "referee.wire.session": ("BotMessage", "Hello", "LastingSession", "Received", "Session", "StreamEnd"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "referee.wire.handshake": ("HandshakeError",),
+        "referee.wire.http2": ("Status",),
+        "referee.wire.public_address": ("Listen", "ListenError"),
+        "referee.wire.remote_bots": ("RemoteBot",),
+        "referee.wire.server": ("RemoteServer", "WireServer"),
+        "referee.wire.session": ("BotMessage", "Hello", "LastingSession", "Received", "Session", "StreamEnd"),
+    },
+)
 
 
 __all__ = [

@@ -56,6 +56,7 @@ ALLOWED = {
         "referee.wire",
         "referee.addresses",
         "referee.errors",
+        "referee.exports",
         "referee.folders",
         "referee.games",
         "referee.schedule.spec",  # the defaults of limits
@@ -68,6 +69,7 @@ ALLOWED = {
         "referee.record",
         "referee.schedule.spec",
         "referee.games",
+        "referee.exports",
     },
     "referee.compliance": {
         "referee.compliance",
@@ -133,6 +135,7 @@ ALLOWED = {
     "referee.addresses": set(),
     "referee.event_loop": set(),
     "referee.errors": set(),
+    "referee.exports": set(),
     "referee.garbage": set(),
     "referee.texts": set(),
     "referee.folders": {"referee.errors"},
