@@ -12,15 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from referee.record.journal import Choice
-from referee.record.reasons import EndReason
+from referee.record.reasons import is_fault
 from referee.schedule.formats.api import MatchScore
 from referee.tournament.sections import BreakerConfig
 
 LAST = 50
 LEAST_PLAYED = 20
 MAX_SHARE = 0.1
-
-_NO_FAULTS = ("", EndReason.RESIGNED.value)
 
 
 @dataclass(slots=True)
@@ -67,7 +65,7 @@ class Breaker:
         for entry_id, reason in seats if score and score.counts else ():
             if score and reason and score.match_id in self._forgiven.get(entry_id, ()):
                 continue
-            faults[entry_id] = faults.get(entry_id, "") or ("" if reason in _NO_FAULTS else reason)
+            faults[entry_id] = faults.get(entry_id, "") or (reason if is_fault(reason) else "")
         for entry_id, fault in faults.items():
             self._count(entry_id, fault)
         found = [
