@@ -65,7 +65,7 @@ def load_or_build(
     built without the sandbox where that is wanted. `begun`, `accept_weaker`: see `build_bot`."""
     try:
         entry = load_entry(folder)
-        if wanted != "strict" or all(built.sandbox == "strict" for built in entry.builds):
+        if entry.is_built_for(wanted):
             return entry
     except NotBuiltError:
         pass

@@ -63,6 +63,10 @@ class Entry:
         """All that was made for it in the cache."""
         return (*([self.built] if self.built else []), *([self.environment.built] if self.environment else []))
 
+    def is_built_for(self, profile: str | None) -> bool:
+        """Whether what was made for it may play under this profile: strict wants a build made in the sandbox."""
+        return profile != "strict" or all(built.sandbox == "strict" for built in self.builds)
+
 
 def load_entry(
     folder: Path,
@@ -112,7 +116,7 @@ def is_built(folder: Path, wanted: str | None = None) -> bool:
         return False
     except (ManifestError, EntryError, BotNameError):
         return True
-    return wanted != "strict" or all(built.sandbox == "strict" for built in entry.builds)
+    return entry.is_built_for(wanted)
 
 
 def load_stored(
