@@ -2,7 +2,6 @@
 
 import pytest
 
-from referee.cli.main import run_command
 from referee.errors import ConfigError
 from referee.record import read_record
 from referee.run.folder import RunFolder
@@ -14,19 +13,9 @@ from referee.tournament.identity import config_of, describe
 HEAD = 'name = "cup"\ngame = "toy"\nseed = 1\nblocks = 1\nformat = "swiss"\n'
 
 
-@pytest.fixture
-def command(tmp_path, monkeypatch, capfd, fake_executor):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def made_up_matches(monkeypatch, fake_executor):
     monkeypatch.setattr(running, "LocalExecutor", lambda entries, records, **keys: fake_executor(records))
-
-    def enter(*words) -> str:
-        capfd.readouterr()
-        code = run_command([str(word) for word in words])
-        out, err = capfd.readouterr()
-        assert code == 0, err
-        return out
-
-    return enter
 
 
 def clubs_of(tournament):

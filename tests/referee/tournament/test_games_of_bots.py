@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.cli.main import run_command
 from referee.errors import ConfigError
 from referee.run.folder import RunFolder
 from referee.run.run import Run
@@ -112,20 +111,6 @@ def test_only_a_bot_that_does_not_play_all_has_its_games_in_the_configuration(cu
     config = config_of(load_tournament(cup("round-robin", ann="*", bob="*", cyd="toy")))
     assert config.field.games == ((), (), ("toy",))
     assert config_of(load_tournament(cup("round-robin", ann="*", bob="*"))).field.games == ()
-
-
-@pytest.fixture
-def command(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-
-    def enter(*words) -> str:
-        capfd.readouterr()
-        code = run_command([str(word) for word in words])
-        out, err = capfd.readouterr()
-        assert code == 0, err
-        return out
-
-    return enter
 
 
 def test_a_run_stops_by_its_rule_though_not_all_play_every_game(cup, command):
