@@ -1,6 +1,6 @@
 """All matches of a run folder: from the database where it is up to date, from the records where it is not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,12 +33,19 @@ class Index:
         return max(gap, rows[-STRAGGLING].place) if len(rows) >= STRAGGLING else gap
 
 
-def load_index(run: RunFolder, known: Mapping[str, MatchRow] | None = None, database: Path | None = None) -> Index:
+def load_index(
+    run: RunFolder,
+    known: Mapping[str, MatchRow] | None = None,
+    database: Path | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> Index:
     """What the records of a run say. Reads only; never fails because of the database.
 
     The database (that of the run, or another one) only saves time: its row counts if the record's file is unchanged. A
     record that is read counts if it is the one that the journal has a digest of, or if the journal has none of that
-    match. `known` are rows of before, by match id, to be used instead of the database.
+    match. `known` are rows of before, by match id, to be used instead of the database. `check` is called before each
+    record that is read; it may raise what shall end this.
     """
     database = database or run.database
     if known is None:
@@ -55,6 +62,7 @@ def load_index(run: RunFolder, known: Mapping[str, MatchRow] | None = None, data
         if row is not None and row.stamp == stamp:
             rows.append(row)
             continue
+        check()
         anchors = anchors or read_anchors(run.journal)
         found = read_match(run.records.at(stamp), anchors.digests.get(match_id, ""))
         if found.row is None:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 BATCH_S = 0.5
 _BATCH_ROWS = 500
+_SYNC_ROWS = 10_000
+
+
+class _HurriedError(Exception):
+    """Nobody wants to wait for the records of earlier runs of the command."""
 
 
 class Indexer:
@@ -35,6 +40,7 @@ class Indexer:
         self._dropped: set[str] = set()
         self._store: Store | None = None
         self._synced = False
+        self._hurried = threading.Event()
         self._problem = ""
         self._thread = threading.Thread(target=self._work, name="indexer")
 
@@ -51,18 +57,21 @@ class Indexer:
         """What lay here counts no more. Returns at once."""
         self._records.put((path, None))
 
-    def close(self) -> None:
-        """Write what is left, and wait for it."""
+    def close(self, *, hurry: bool = False) -> None:
+        """Write what is left, and wait for it. With `hurry` records of earlier runs of the command that the database
+        lacks, which may be very many, are left to the next run."""
+        if hurry:
+            self._hurried.set()
         if self._thread.is_alive():
             self._records.put(None)
             self._thread.join()
 
-    def finish(self, table: "RunTable") -> str:
-        """After `close`: keep the table. Returns what is wrong with the database, '' if nothing."""
+    def finish(self, table: "RunTable | None") -> str:
+        """After `close`: keep the table, if there is one. Returns what is wrong with the database, '' if nothing."""
         from leaderboard.run_table import keep_table
 
         try:
-            if self._store is not None and not self._problem:
+            if table is not None and self._store is not None and not self._problem:
                 keep_table(self._store, table)
         except StoreError as error:
             self._problem = str(error)
@@ -105,7 +114,8 @@ class Indexer:
             if self._store is None:
                 self._store = Store(self._run.database)
             if not self._synced:
-                self._sync(self._store)
+                with suppress(_HurriedError):
+                    self._sync(self._store)
             if self._dropped:
                 self._store.remove(self._dropped)
             if self._waiting:
@@ -119,11 +129,18 @@ class Indexer:
 
     def _sync(self, store: Store) -> None:
         """Bring the database to what the records say."""
-        index = load_index(self._run)
+        self._check()
+        index = load_index(self._run, check=self._check)
         if index.stale:
             store.keep_only(row.match_id for row in index.rows)
-            store.put(index.read)
+            for first in range(0, len(index.read), _SYNC_ROWS):
+                self._check()
+                store.put(index.read[first : first + _SYNC_ROWS])
         self._synced = True
+
+    def _check(self) -> None:
+        if self._hurried.is_set():
+            raise _HurriedError
 
 
 def rebuild_database(run: Run) -> Index:

@@ -51,6 +51,9 @@ class RunTable:
     run: str = ""
 
 
+NO_STANDINGS = RunTable((), 0, "", "", kept=False)
+
+
 def run_table(
     run: Run,
     *,

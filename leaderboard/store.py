@@ -8,7 +8,6 @@ import marshal
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
@@ -153,7 +152,18 @@ NOT_SEALED = FileStamp("", -1, -1)
 """The stamp of a row that somebody else wrote or changed."""
 
 _SEAT_FIELDS = attrgetter(*SeatRow.__dataclass_fields__)
+_SEAT_COLUMNS = tuple(name for name in SeatRow.__dataclass_fields__ if name not in ("name", "version"))  # of the entry
+_SEAT_COLUMNS_OF = attrgetter(*_SEAT_COLUMNS)
 _MATCH_COLUMNS = tuple(name for name in MatchRow.__dataclass_fields__ if name not in ("stamp", "seats"))
+_MATCH_FIELDS = attrgetter(*_MATCH_COLUMNS)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our names
+
+
+_INSERT_MATCH = _insert("matches", (*_MATCH_COLUMNS, "file_name", "file_bytes", "file_mtime_ns", "seal"))
+_INSERT_SEAT = _insert("seats", ("match_id", *_SEAT_COLUMNS))
 
 
 class StoreError(ExpectedError):
@@ -186,19 +196,15 @@ class Store:
     def put(self, rows: Iterable[MatchRow]) -> None:
         """Insert the matches, or replace those of the same id, in one transaction."""
         rows = list(rows)
-        entries = {
-            s.entry_id: {"entry_id": s.entry_id, "name": s.name, "version": s.version} for r in rows for s in r.seats
-        }
+        entries = {seat.entry_id: (seat.entry_id, seat.name, seat.version) for row in rows for seat in row.seats}
         try:
-            # `with db.conn` is no transaction over sqlite-utils' inserts; `atomic` is.
+            # `executemany`, because sqlite-utils takes four times as long for many rows.
             with self._db.atomic():
-                self._table("entries").insert_all(entries.values(), replace=False, ignore=True, pk="entry_id")
-                for row in rows:
-                    self._table("matches").delete_where("match_id = ?", [row.match_id])
-                self._table("matches").insert_all([_match_values(row, self._sealer) for row in rows], pk="match_id")
-                self._table("seats").insert_all(
-                    [_seat_values(row.match_id, seat) for row in rows for seat in row.seats], pk=("match_id", "seat")
-                )
+                many = self._db.conn.executemany
+                many("INSERT OR IGNORE INTO entries VALUES (?, ?, ?)", entries.values())
+                self._delete(row.match_id for row in rows)
+                many(_INSERT_MATCH, [_match_values(row, self._sealer) for row in rows])
+                many(_INSERT_SEAT, [(row.match_id, *_SEAT_COLUMNS_OF(seat)) for row in rows for seat in row.seats])
         except _REFUSED as error:
             raise _store_error(self.path, error) from error
 
@@ -207,9 +213,8 @@ class Store:
         wanted = set(match_ids)
         try:
             with self._db.atomic():
-                for (match_id,) in list(self._db.execute("SELECT match_id FROM matches")):
-                    if match_id not in wanted:
-                        self._table("matches").delete_where("match_id = ?", [match_id])
+                there = {match_id for (match_id,) in self._db.execute("SELECT match_id FROM matches")}
+                self._delete(there - wanted)
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
 
@@ -217,8 +222,7 @@ class Store:
         """Remove these matches, as far as they are there."""
         try:
             with self._db.atomic():
-                for match_id in match_ids:
-                    self._table("matches").delete_where("match_id = ?", [match_id])
+                self._delete(match_ids)
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
 
@@ -255,6 +259,9 @@ class Store:
             return _read_rows(self._db.conn, self._sealer)
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
+
+    def _delete(self, match_ids: Iterable[str]) -> None:
+        self._db.conn.executemany("DELETE FROM matches WHERE match_id = ?", [(match_id,) for match_id in match_ids])
 
     def _table(self, name: str) -> "Table":
         from sqlite_utils.db import Table
@@ -378,24 +385,16 @@ def _sealer_for(database: Path) -> Sealer:
     return Sealer("match", identity_of(database.with_name(JOURNAL)))
 
 
-def _match_values(row: MatchRow, sealer: Sealer) -> dict[str, Any]:
-    values = {name: getattr(row, name) for name in _MATCH_COLUMNS}
+def _match_values(row: MatchRow, sealer: Sealer) -> tuple[Any, ...]:
     stamp = row.stamp
-    stamped = {"file_name": stamp.name, "file_bytes": stamp.size_bytes, "file_mtime_ns": stamp.mtime_ns}
-    seats = [_SEAT_FIELDS(seat) for seat in row.seats]
-    return values | stamped | {"seal": sealer.seal_of(_sealed_part((*values.values(), *stamped.values()), seats))}
+    values = (*_MATCH_FIELDS(row), stamp.name, stamp.size_bytes, stamp.mtime_ns)
+    return (*values, sealer.seal_of(_sealed_part(values, [_SEAT_FIELDS(seat) for seat in row.seats])))
 
 
 def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes:
     """The same for equal values: version 0 does not depend on which texts are one object. An empty `usage`, the last
     field of a seat, is left out: so the seals of version 6, which had none, hold."""
     return marshal.dumps((tuple(values), tuple(tuple(seat if seat[-1] else seat[:-1]) for seat in seats)), 0)
-
-
-def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
-    values = asdict(seat)
-    del values["name"], values["version"]  # they stand with the entry
-    return {"match_id": match_id, **values}
 
 
 def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | None = None) -> list[MatchRow]:

@@ -404,6 +404,7 @@ def play_tournament(
         head_file=head_file,
         scheduler=scheduler,
         early=early,
+        table_if_stopped=as_json,
     )
     tournament, table = played.tournament, list(played.table.rows)
     if as_json:
@@ -429,12 +430,14 @@ def play(
     scheduler: "Peer | None" = None,
     again: Callable[[], Tournament] | None = None,
     early: WorkerProcess | None = None,
+    table_if_stopped: bool = True,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `outlook`
     says how far that is. `secret`: a file with the secrets of the luck. `scheduler`: of the cluster to play on, None
     for this machine. `again` loads the tournament with the bots that have joined since; without it the run takes no
-    orders while it is played. `early`: the process of the first worker, which has been started already. Raises
-    TournamentError."""
+    orders while it is played. `early`: the process of the first worker, which has been started already. Without
+    `table_if_stopped` the table of a run that was stopped before its end is empty, and nobody waits until the database
+    has caught up with the records of earlier runs of the command. Raises TournamentError."""
     given = given_secrets(secret)
     hidden = [secret] if secret else []
     indexer = Indexer(folder)
@@ -473,6 +476,7 @@ def play(
 
     fixed = "" if again is not None else "this run compares two bots"
     title = title_of(folder, tournament.config.name)
+    hurry = True  # as it stays where an error ends the run
     with ProgressReport(title, indexer, quiet=quiet, outlook=outlook, folder=folder) as report:
         try:
             with Steering(folder, fixed=fixed, on_playing=report.playing) as steering:
@@ -481,11 +485,14 @@ def play(
                     tournament = again()
                     summary = after(summary, go_on(tournament, steering))
             indexer.start()  # nothing was left to play, but the database may be behind the records
+            hurry = summary.stopped and not summary.complete and not table_if_stopped
         finally:
             elapsed_s = report.elapsed_s
-            indexer.close()
-    from leaderboard.run_table import run_table
+            indexer.close(hurry=hurry)
+    from leaderboard.run_table import NO_STANDINGS, run_table
 
+    if hurry:
+        return Played(tournament, summary, NO_STANDINGS, elapsed_s, indexer.finish(None))
     table = run_table(Run(folder))
     return Played(tournament, summary, table, elapsed_s, indexer.finish(table))
 

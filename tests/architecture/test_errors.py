@@ -28,6 +28,7 @@ MEETS_NOBODY = {
     "_ConnectionError": "ends a connection of a bot",
     "_PlatformTrouble": "the hand-in is tried again",
     "_Refused": "ends a request of a build with an HTTP status",
+    "_HurriedError": "the index is completed by the next run of the command",
     "TablesBusy": "the page asks the browser to try again",
 }
 

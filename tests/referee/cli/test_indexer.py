@@ -1,11 +1,13 @@
 """The database follows the records, and its troubles cost nothing."""
 
 import sqlite3
+import threading
 
 import pytest
 
 from leaderboard import indexer, store
 from leaderboard.indexer import Indexer
+from leaderboard.records import read_match
 from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
 from referee.record import read_record
@@ -100,3 +102,31 @@ def test_a_match_that_counts_no_more_leaves_the_database(make_run):
     index.close()
     assert [row.place for row in read_rows(folder.database)] == [1, 2]
     assert index.finish(run_table(Run(folder))) == ""
+
+
+def test_who_is_in_a_hurry_waits_for_new_records_only(make_run, monkeypatch):
+    folder = make_run(played=4)
+    *_, last = records(folder)
+    closed = threading.Event()
+    read = []
+
+    def slow(path, anchored):
+        read.append(path)
+        assert closed.wait(60)
+        return read_match(path, anchored)
+
+    monkeypatch.setattr("leaderboard.index.read_match", slow)
+    index = Indexer(folder)
+    index.start()
+    index.add(last, read_record(last))
+    hurry = threading.Timer(0.1, closed.set)
+    hurry.start()
+    index.close(hurry=True)
+    assert len(read) <= 1  # at most the one that was being read
+    assert index.finish(None) == ""
+    assert [row.place for row in read_rows(folder.database)] == [3]
+    again = Indexer(folder)
+    again.start()
+    again.close()
+    assert again.finish(run_table(Run(folder))) == ""
+    assert [row.place for row in read_rows(folder.database)] == [0, 1, 2, 3]
