@@ -13,6 +13,7 @@ follows no link in it.
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -91,7 +92,8 @@ def keep_home(cache: Path, owner: Owner, *, most_bytes: int, clean: bool = False
 def take_back(folder: Path) -> int | None:
     """The bytes on disk of `folder` with all in it; None if not all of it can be read.
 
-    Where we are root it is given to us: builds have a user of their own, and the next bot may get the same one.
+    Where we are root it is given to us: builds have a user of their own, and the next bot may get the same one. What is
+    ours must not be written by others, nor run with our rights (set-uid).
     """
     root, total, linked = os.getuid() == 0, 0, set[tuple[int, int]]()
 
@@ -102,6 +104,8 @@ def take_back(folder: Path) -> int | None:
             found = entry.stat(follow_symlinks=False)
             if root and found.st_uid != 0:
                 os.lchown(entry.path, 0, 0)
+            if not entry.is_symlink() and (mode := stat.S_IMODE(found.st_mode)) & ~0o755:
+                Path(entry.path).chmod(mode & 0o755)
             if (found.st_dev, found.st_ino) in linked:
                 continue
             if found.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):

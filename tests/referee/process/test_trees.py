@@ -85,3 +85,21 @@ def test_folders_that_may_not_be_written_are_removed(tmp_path: Path) -> None:
         path.chmod(0o555)
     remove_tree(tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
+
+
+def test_what_is_taken_back_runs_with_nobodys_rights_and_is_written_by_nobody_else(tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("")
+    outside.chmod(0o666)
+    folder = tmp_path / "folder"
+    inner = folder / "inner"
+    inner.mkdir(parents=True)
+    program, data = folder / "program", inner / "data"
+    for path, mode in ((program, 0o6775), (data, 0o666), (inner, 0o7777)):
+        if path is not inner:
+            path.write_text("")
+        path.chmod(mode)
+    (folder / "link").symlink_to(outside)
+    assert take_back(folder) is not None
+    assert [path.stat().st_mode & 0o7777 for path in (program, data, inner)] == [0o755, 0o644, 0o755]
+    assert outside.stat().st_mode & 0o7777 == 0o666
