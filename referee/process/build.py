@@ -60,7 +60,7 @@ from referee.process.sources import (
     has_protos,
     read_sources,
 )
-from referee.process.store import Built, next_home, read_built, remove_older, write_built
+from referee.process.store import Built, is_as_made, next_home, read_built, remove_older, write_built
 from referee.process.supervised_command import Ended, SupervisedCommand, run_supervised
 from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
@@ -415,7 +415,11 @@ def take_build(place: Path, made: Built, fill: Callable[[Path], None]) -> None:
     its files into a new folder. OSError, and what `fill` raises."""
     with _alone(place, _silent):
         counted = read_built(place)
-        if counted is not None and (counted.artefacts, counted.sandbox) == (made.artefacts, made.sandbox):
+        if (
+            counted is not None
+            and (counted.artefacts, counted.sandbox) == (made.artefacts, made.sandbox)
+            and is_as_made(counted)
+        ):
             return
         remove_older(place, counted.folder.parent if counted else None)
         home = next_home(place)
@@ -448,7 +452,7 @@ def _once(
     try:
         with _alone(place, yard.told):
             built = read_built(place)
-            if built and not again and yard.profile in ("plain", built.sandbox):
+            if built and not again and yard.profile in ("plain", built.sandbox) and is_as_made(built):
                 return built, False
             if not kept_home:
                 return make(place, None), True

@@ -27,7 +27,18 @@ from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
 from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_all, read_sources, with_protos
-from referee.process.store import Built, DamagedError, Hold, Version, content_of, hold, hold_built, put, store_folder
+from referee.process.store import (
+    Built,
+    DamagedError,
+    Hold,
+    Version,
+    content_of,
+    hold,
+    hold_built,
+    is_as_made,
+    put,
+    store_folder,
+)
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 
@@ -170,6 +181,9 @@ def lost_files(entry: Entry) -> str:
     """
     if gone := lost_folders(entry):
         return gone
+    for built in entry.builds:
+        if not is_as_made(built):
+            return f"its build in the cache, {built.folder}, has changed since it was made"
     if not entry.content or entry.built is not None:
         return ""
     try:

@@ -6,8 +6,8 @@ STORE/.half-<random>/        a copy in progress, renamed when complete, so that 
 STORE/.bad-<random>/         a copy whose content no longer matches its name
 CACHE/<source id>/lock       held during a build
 CACHE/<source id>/built.json names the current build; written last; its modification time is the last use
-CACHE/<source id>/<number>/  one build: bot/ is what runs, log.txt what fetch and build printed, size its bytes on disk,
-                             once they were counted
+CACHE/<source id>/<number>/  one build: bot/ is what runs, log.txt what fetch and build printed, files a hash over what
+                             is in bot/, size its bytes on disk, once they were counted
 CACHE/homes/, CACHE/bots/    see `homes`, and STORE above
 
 A process that uses a version or a build holds a shared lock on its folder. What nobody holds may be removed.
@@ -113,8 +113,33 @@ def read_built(place: Path) -> Built | None:
         return None
 
 
+def is_as_made(built: Built) -> bool:
+    """Whether the files of a build are still those with which it was made, by their names, sizes and times. A bot that
+    plays without a sandbox may write there. True for a build of an older version, which did not keep that.
+    """
+    try:
+        kept = built.folder.parent / "files"
+        return not kept.exists() or kept.read_bytes() == _listing(built.folder)
+    except OSError:
+        return False
+
+
+def _listing(folder: Path) -> bytes:
+    """32 hex digits over the files below the folder, without what Python compiled there, and over where links lead.
+    OSError."""
+    found: list[tuple[str, int, int]] = []
+    for entry in walk(folder):
+        if entry.is_dir(follow_symlinks=False) or "/__pycache__/" in entry.path:
+            continue
+        stat_ = entry.stat(follow_symlinks=False)
+        found.append((entry.path[len(str(folder)) :], stat_.st_size, stat_.st_mtime_ns))
+    text = "\0".join(f"{name}\0{size}\0{time_ns}" for name, size, time_ns in sorted(found))
+    return blake2b(text.encode(errors="surrogateescape"), digest_size=_CONTENT_BYTES).hexdigest().encode()
+
+
 def hold_built(place: Path) -> tuple[Built, Hold] | None:
-    """The build that counts in CACHE/<source id>, which now stays; None if there is none."""
+    """The build that counts in CACHE/<source id>, which now stays; None if there is none, or if it was changed since it
+    was made."""
     for _ in range(_MOST_TRIES):  # another may take its place, and remove it, between the two
         built = read_built(place)
         if built is None:
@@ -122,6 +147,8 @@ def hold_built(place: Path) -> tuple[Built, Hold] | None:
         with suppress(OSError):
             hold = Hold.on(built.folder.parent)
             if read_built(place) == built:
+                if not is_as_made(built):
+                    break
                 note_use(mark_of(built))
                 return built, hold
     return None
@@ -142,6 +169,7 @@ def note_use(mark: Path) -> None:
 def write_built(place: Path, built: Built) -> None:
     """From now on this is the build that counts."""
     values = {name: value for name, value in asdict(built).items() if name not in ("folder", "log")}
+    (built.folder.parent / "files").write_bytes(_listing(built.folder))
     half = place / "built.half"
     half.write_text(json.dumps({"number": int(built.folder.parent.name), **values}, indent=2) + "\n")
     half.rename(place / "built.json")

@@ -18,7 +18,7 @@ from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process import build as building
 from referee.process import sources
 from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits
-from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored
+from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored, lost_files
 from referee.process.launch import BOT_OOM_SCORE, BUILD_OOM_SCORE
 from referee.process.limits import Room
 from referee.process.manifest import Manifest, ManifestError
@@ -155,6 +155,57 @@ def test_a_build_without_the_sandbox_does_not_count_where_it_is_wanted(
     build(folder, Yard(before))
     built, made = build(folder, Yard(now))
     assert (made, built.sandbox) == (fresh, "strict")
+
+
+def change_the_program(home: Path) -> None:
+    (home / "build" / "bot").write_text("#!/bin/sh\n# learned\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_the_program,
+        lambda home: (home / "source").write_text("#!/bin/sh\n# learned\n"),
+        lambda home: (home / "weights").write_text("learned\n"),
+        lambda home: (home / "source").unlink(),
+        lambda home: os.utime(home / "build" / "bot", (1, 1)),
+    ],
+    ids=["program", "source", "new file", "removed file", "older file"],
+)
+def test_a_build_that_was_changed_in_the_cache_does_not_play_as_what_was_built(
+    bot: Make, change: Callable[[Path], object]
+) -> None:
+    """A bot that plays without a sandbox can write there."""
+    folder = bot()
+    built, _ = build(folder)
+    entry = load_entry(folder)
+    assert entry.built == built
+    assert lost_files(entry) == ""
+    change(built.folder)
+    assert "has changed since it was made" in lost_files(entry)
+    with pytest.raises(NotBuiltError):
+        load_entry(folder)
+    again, fresh = build(folder)
+    assert fresh
+    assert again.artefacts == built.artefacts
+    assert load_entry(folder).home == again.folder != built.folder
+
+
+def test_what_python_compiles_beside_a_program_is_no_change_of_a_build(bot: Make) -> None:
+    folder = bot()
+    built, _ = build(folder)
+    (built.folder / "__pycache__").mkdir()
+    (built.folder / "__pycache__" / "bot.pyc").write_bytes(b"compiled")
+    assert load_entry(folder).built == built
+
+
+def test_a_build_of_an_older_version_counts(bot: Make) -> None:
+    """Such a one does not say what its files were."""
+    folder = bot()
+    built, _ = build(folder)
+    (built.folder.parent / "files").unlink()
+    (built.folder / "more").touch()
+    assert load_entry(folder).built == built
 
 
 def test_options_of_a_bot_share_a_build(bot: Make) -> None:
