@@ -1,6 +1,7 @@
 """Files that play with a bot and lie outside its folder, each with its resolved path and a hash of its content.
 
-These are its interpreter, scripts and data that `run` names, our own packages, and what it may read by a grant.
+These are its interpreter with the packages that are installed for it, scripts and data that `run` names, our own
+packages, and what it may read by a grant.
 """
 
 import os
@@ -20,11 +21,27 @@ from pathlib import Path
 from referee.process.entry import Entry
 from referee.process.needs import find_needs, interpreter_of, our_packages
 from referee.process.paths import SYSTEM, is_file, is_folder
+from referee.process.program import started_by
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import LEFT_OUT
 
 OUR_PACKAGES = "packages of Crosstown"
 """In place of a path: what `{python}` imports of ours, the referee's own code too."""
+
+PACKAGES_OF = "packages of "
+"""Before the folder of another Python, such as a virtual environment: what is installed for it."""
+
+_PYTHON = re.compile(r"python[\d.]*|pypy[\d.]*")
+_PACKAGES = (
+    "lib/python*/site-packages",
+    "lib/pypy*/site-packages",
+    "lib/python*/dist-packages",
+    "local/lib/python*/dist-packages",
+)
+"""Where a Python has its packages, from the folder that it is in the bin/ of."""
+
+_LOOKS_SHARE = 20
+"""What took long to look at is looked at again after so many times as long, at the earliest."""
 
 MISSING = "missing"
 LISTED = "listed:"
@@ -44,6 +61,7 @@ class Prints:
     def __init__(self, again_s: float = 1.0) -> None:
         self._again_ns = round(again_s * 1e9)
         self._known: dict[tuple[Path, ...], tuple[int, tuple[_Found, ...], str]] = {}
+        """When to look again, what was there, and its hash."""
 
     def of(self, *places: Path) -> str:
         """16 hex digits over all that lies there, `MISSING`, or `LISTED` and 16 digits. Never raises for what it finds.
@@ -51,24 +69,44 @@ class Prints:
         What other tools keep in a folder is left out, as it is of bots.
         """
         now_ns = time.monotonic_ns()
-        looked_ns, before, content = self._known.get(places, (0, None, ""))
-        if before is None or now_ns - looked_ns >= self._again_ns:
+        again_ns, before, content = self._known.get(places, (0, None, ""))
+        if before is None or now_ns >= again_ns:
             found = tuple(found for place in places for found in _list(str(place)))
+            took_ns = time.monotonic_ns() - now_ns
             if before != found:
                 content = _print(found, places) if found else MISSING
-            self._known[places] = now_ns, found, content
+            again_ns = now_ns + (max(self._again_ns, _LOOKS_SHARE * took_ns) if self._again_ns else 0)
+            self._known[places] = again_ns, found, content
         return content
 
 
 def outside_of(entry: Entry, read: Iterable[str], prints: Prints) -> dict[str, str]:
-    """By resolved path, or `OUR_PACKAGES`, the hash of each that plays with the bot; `read` is what it is granted."""
+    """By resolved path, `OUR_PACKAGES`, or `PACKAGES_OF` and a path, the hash of each that plays with the bot. `read`
+    is what it is granted."""
     programs = set(_programs(entry))
     places = {Path(os.path.realpath(path)) for path in (*programs, *_named(entry), *map(Path, read))}
     home = Path(os.path.realpath(entry.home))
     found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
     if _is_ours(programs):
         found[OUR_PACKAGES] = prints.of(*our_packages())
+    for prefix in sorted(_other_pythons(entry, programs)):
+        if packages := sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern)):
+            found[f"{PACKAGES_OF}{prefix}"] = prints.of(*packages)
     return found
+
+
+def _other_pythons(entry: Entry, programs: Iterable[Path]) -> set[Path]:
+    """The folders of the Pythons among the programs that are neither the referee's nor made for the bot. Not where a
+    link leads from there: the program of a virtual environment leads to that of another Python."""
+    own = [entry.home, *(built.folder for built in entry.builds)]
+    return {
+        program.parent.parent
+        for program in programs
+        if _PYTHON.fullmatch(program.name)
+        and program.parent.name == "bin"
+        and program != Path(sys.executable).absolute()
+        and not any(program.is_relative_to(place) for place in own)
+    }
 
 
 def runtime_of(entry: Entry) -> str:
@@ -110,14 +148,15 @@ def _is_ours(programs: Iterable[Path]) -> bool:
 
 
 def _programs(entry: Entry) -> Iterator[Path]:
-    """What is executed: the program, the interpreter of a script, and the same of the program behind a bridge."""
-    starts = [
-        entry.argv[0],
-        *(word for before, word in zip(entry.argv, entry.argv[1:], strict=False) if before == "--"),
-    ]
-    for word in starts:
+    """What is executed: the program, the interpreter of a script, and the same of what it starts: a program behind a
+    bridge, or behind `env` and its like."""
+    starts = [entry.argv, *(entry.argv[place + 1 :] for place, word in enumerate(entry.argv[:-1]) if word == "--")]
+    for words in starts:
+        if inner := started_by(words):
+            starts.append(tuple(inner))
+    for word, *_ in starts:
         own = entry.home / word
-        found = own if is_file(own) else Path(shutil.which(word) or own)
+        found = own if is_file(own) else Path(shutil.which(word) or own).absolute()
         if is_file(found):
             yield found
             if interpreter := interpreter_of(found):
@@ -125,11 +164,13 @@ def _programs(entry: Entry) -> Iterator[Path]:
 
 
 def _named(entry: Entry) -> Iterator[Path]:
-    """Files and folders that the other words name by their whole path, also behind `--option=`."""
+    """Files and folders that the other words name by their whole path, also behind `--option=`, or several in a list
+    such as a class path."""
     for word in entry.argv[1:]:
         for text in (word, word.partition("=")[2]):
-            if text.startswith("/") and os.path.lexists(text):
-                yield Path(text)
+            for path in (text, *(text.split(os.pathsep) if os.pathsep in text else ())):
+                if path.startswith("/") and os.path.lexists(path):
+                    yield Path(path)
 
 
 def _list(place: str) -> Iterator[_Found]:

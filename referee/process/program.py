@@ -220,13 +220,13 @@ def _check_interpreter(folder: Path, script: Path, word: str) -> None:
         raise ManifestError(
             f"{where} the interpreter '{named}', which is not there", "install it, or correct that line"
         )
-    inner = _started_by(words)
+    inner = started_by(words)
     if inner and not shutil.which(inner[0]):
         why, next_step = not_found(inner[0], folder)
         raise ManifestError(f"{where} the interpreter '{inner[0]}': {why}", next_step)
 
 
-def _started_by(words: Sequence[str]) -> Sequence[str]:
+def started_by(words: Sequence[str]) -> Sequence[str]:
     """What `env`, `timeout` and their like start: the words from that program on; () if these start nothing."""
     options, before = _STARTERS.get(Path(words[0]).name, (None, 0)) if words else (None, 0)
     if options is None:
@@ -239,7 +239,7 @@ def _started_by(words: Sequence[str]) -> Sequence[str]:
 
 def _check_started(folder: Path, words: Sequence[str]) -> None:
     """ManifestError if a program that `env`, `timeout` and their like start is not there, or the script of the last."""
-    while inner := _started_by(words):
+    while inner := started_by(words):
         own_words = words[1 : len(words) - len(inner)]
         if Path(words[0]).name == "env" and any(word.startswith(("-", "PATH=")) for word in own_words):
             return  # with another PATH or folder it finds others

@@ -12,7 +12,7 @@ import pytest
 
 from referee.process import outside
 from referee.process.entry import load_entry
-from referee.process.outside import LISTED, MISSING, OUR_PACKAGES, Prints, outside_of, runtime_of
+from referee.process.outside import LISTED, MISSING, OUR_PACKAGES, PACKAGES_OF, Prints, outside_of, runtime_of
 
 WriteBot = Callable[..., Path]
 
@@ -58,6 +58,10 @@ def test_the_packages_of_our_python_are_those_that_it_lists_itself(write_bot: Wr
         ["sh", "-c", "--engine={tool}"],
         ["{python}", "-m", "crosstown_bridge", "--", "{tool}"],
         ["../tools/engine"],
+        ["env", "LANG=C", "{tool}"],
+        ["nice", "-n", "5", "timeout", "60", "{tool}"],
+        ["sh", "-c", "true", "/usr/none:{tool}"],
+        ["sh", "-c", "true", "--class-path=/usr/none:{tool}"],
     ],
 )
 def test_a_program_that_run_names_counts_by_its_content(write_bot: WriteBot, tool: Path, run: list[str]) -> None:
@@ -76,6 +80,30 @@ def test_the_interpreter_of_a_script_and_what_a_link_leads_to_count(write_bot: W
     (folder / "bot").chmod(0o755)
     assert set(named(folder)) == {str(tool)}
     assert runtime_of(load_entry(folder)) == ""
+
+
+def test_what_env_finds_in_path_counts(write_bot: WriteBot, tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    folder = write_bot({"bot.py": ""}, run=["env", "engine"])
+    assert str(tool) in named(folder)
+
+
+@pytest.mark.parametrize("run", [["{python}", "bot.py"], ["./bot.py"], ["env", "{python}", "bot.py"]])
+def test_the_packages_of_another_python_count(write_bot: WriteBot, tmp_path: Path, run: list[str]) -> None:
+    """As of a virtual environment, whose program leads to the Python that it was made with."""
+    python = tmp_path / "venv" / "bin" / "python3"
+    packages = tmp_path / "venv" / "lib" / "python3.12" / "site-packages" / "net"
+    for folder in (python.parent, packages):
+        folder.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys.executable))
+    (packages / "__init__.py").write_text("size = 1\n")
+    folder = write_bot({"bot.py": f"#!{python}\n"}, run=[word.replace("{python}", str(python)) for word in run])
+    (folder / "bot.py").chmod(0o755)
+    before = named(folder)
+    assert set(before) >= {os.path.realpath(sys.executable), f"{PACKAGES_OF}{tmp_path / 'venv'}"}
+    (packages / "__init__.py").write_text("size = 2\n")
+    after = named(folder)
+    assert [path for path in before if before[path] != after[path]] == [f"{PACKAGES_OF}{tmp_path / 'venv'}"]
 
 
 def test_the_same_content_has_the_same_hash_wherever_it_lies(write_bot: WriteBot, tool: Path, tmp_path: Path) -> None:
