@@ -7,7 +7,7 @@ from pathlib import Path
 
 from referee.record import Record, RecordError, read_record
 from referee.record.format import Footer
-from referee.record.times import late_us
+from referee.record.times import seat_times
 from referee.run.run import Run
 
 HERE = "(this machine)"
@@ -17,7 +17,7 @@ HERE = "(this machine)"
 @dataclass(slots=True)
 class MachineRow:
     """`matches` count; `void` are other records that came from there, `lost` matches that were lost with the machine.
-    Times are of all decisions of matches that count, as charged to the bots, and so without `lag_us`."""
+    Times are of all decisions of bots in matches that count, as charged to the bots, and so without `lag_us`."""
 
     name: str
     kind: str = ""
@@ -47,14 +47,11 @@ def machine_rows(run: Run) -> list[MachineRow]:
     for record, footer in _closed(store.paths().values()):
         row = _row_of(rows, record)
         row.matches += 1
-        for seat in footer.seat_stats:
-            lag_us = seat.lag_us or 0
-            worst_us = seat.worst_us if seat.worst_charged_us is None else seat.worst_charged_us
-            row.decisions += seat.decisions
-            row.total_us += seat.total_us - lag_us
-            row.worst_us = max(row.worst_us, worst_us)
-            row.lag_us += lag_us
-        row.worst_us = max(row.worst_us, *(late_us(fault) for fault in (*footer.faults, None)))
+        for times in seat_times(record.lines, record.header.players, footer.faults):
+            row.decisions += len(times.charged)
+            row.total_us += times.charged_us
+            row.worst_us = max(row.worst_us, times.worst_charged_us)
+            row.lag_us += times.lag_us
     for record, _ in _closed(store.aside_paths().values()):
         _row_of(rows, record).void += 1
     lost = Counter(line.fields["machine"] for line in run.journal.events if line.kind == "lost")

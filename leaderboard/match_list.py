@@ -18,7 +18,7 @@ from referee.record.journal import in_force
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
 from referee.record.store import FileStamp, counts_in, is_aside, match_id_of, run_of, why_aside
-from referee.record.times import SeatTimes, late_us
+from referee.record.times import SeatTimes, seat_times
 from referee.run.folder import RunFolder
 from referee.run.lock import is_run
 from referee.run.run import Run
@@ -199,6 +199,7 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
 def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: bool) -> dict[str, Any]:
     head, footer, status = record.header, record.footer, _status(record)
     evidence = evidence_of(record)
+    times = seat_times(record.lines, head.players, footer.faults if footer else ())
     return {
         "match": head.match_id,
         "path": str(record.path),
@@ -222,7 +223,7 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
         "wall_s": footer.wall_us / 1e6 if footer else 0.0,
         "judged_again": bool(ruled),
         "set_aside": why_aside(record.path),
-        "seats": [_seat(record, number, ruled, evidence) for number in range(head.players)],
+        "seats": [_seat(record, number, ruled, evidence, took) for number, took in enumerate(times)],
     }
 
 
@@ -246,14 +247,12 @@ def _is_mirror(head: Header) -> bool:
     return len({seat.entry_id for seat in head.seats}) < len(head.seats)
 
 
-def _seat(record: Record, number: int, ruled: Sequence[int], evidence: Sequence[Evidence]) -> dict[str, Any]:
+def _seat(
+    record: Record, number: int, ruled: Sequence[int], evidence: Sequence[Evidence], times: SeatTimes
+) -> dict[str, Any]:
     who, footer = record.header.seats[number], record.footer
     answers = [line for line in record.lines if isinstance(line, Answer) and line.seat == number]
-    times = SeatTimes()
-    for answer in answers:
-        times.add(answer)
     fault = _of_seat(footer.faults, number) if footer else None
-    times.late_us = late_us(fault)
     return {
         "seat": number,
         "entry_id": who.entry_id,

@@ -156,7 +156,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
             rank=footer.ranking[seat],
             points=points[seat],
             fault="" if (fault := faults[seat]) is None else str(fault.get("reason", "unknown")),
-            decisions=stats[seat].decisions,
+            decisions=len(times[seat].charged),
             total_us=times[seat].charged_us,
             worst_us=times[seat].worst_charged_us,
             cpu_us=stats[seat].cpu_us,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
     from sqlite_utils.db import Table
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 RATING_COLUMNS = (
     "game",
@@ -98,7 +98,7 @@ CREATE TABLE seats (
     rank INTEGER NOT NULL,              -- 1 is the best, ties share
     points INTEGER,                     -- the game's own; NULL where a fault ended the match
     fault TEXT NOT NULL,                -- reason, or '' for none
-    decisions INTEGER NOT NULL,
+    decisions INTEGER NOT NULL,         -- without those that the referee chose for the bot
     total_us INTEGER NOT NULL,
     worst_us INTEGER NOT NULL,
     cpu_us INTEGER NOT NULL,
@@ -139,6 +139,10 @@ UPDATE matches SET file_mtime_ns = -1, seal = ''
 WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'bank_exhausted'));
 """,
     6: "ALTER TABLE seats ADD COLUMN usage TEXT NOT NULL DEFAULT '';",
+    # The decisions of version 7 have those that the referee chose for a bot, which it does only after a fault.
+    7: """
+UPDATE matches SET file_mtime_ns = -1, seal = '' WHERE match_id IN (SELECT match_id FROM seats WHERE fault <> '');
+""",
 }
 """From each older version to the next one."""
 

@@ -36,10 +36,11 @@ from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
+from referee.record import RecordError, read_record
 from referee.record.format import PERSON, Usage
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason, is_fault
-from referee.record.times import SHOWN_LAG_US, late_us
+from referee.record.times import SHOWN_LAG_US, SeatTimes, seat_times
 from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
@@ -226,6 +227,16 @@ def result_sentence(spec: MatchSpec, result: MatchResult) -> str:
     return said + "".join(faults)
 
 
+def _times(spec: MatchSpec, result: MatchResult, path: Path) -> tuple[SeatTimes, ...]:
+    """Per seat, from the record; of one that could not be written, of the decisions that ended in a fault alone."""
+    faults = [None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in result.faults]
+    try:
+        lines = read_record(path).lines
+    except RecordError:
+        lines = ()
+    return seat_times(lines, len(spec.seats), faults)
+
+
 def conclude(
     spec: MatchSpec, result: MatchResult, path: Path, heard: Sequence[Heard], sandboxes: Mapping[str, Sandbox]
 ) -> None:
@@ -244,19 +255,17 @@ def conclude(
     if result.ranking:
         order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]
     print_text(one_line(result_sentence(spec, result)))
+    times = _times(spec, result, path)
     for seat in order:
         stats = result.seat_stats[seat]
         place = f"{result.ranking[seat]}." if result.ranking else "-"
         points = f"{result.returns[seat]} points, " if result.returns else ""
-        lag_us = stats.lag_us or 0
-        mean_ms = (stats.total_us - lag_us) / 1000 / stats.decisions if stats.decisions else 0.0
-        worst_us = stats.worst_us if stats.worst_charged_us is None else stats.worst_charged_us
-        if (fault := result.faults[seat]) is not None:
-            worst_us = max(worst_us, late_us({"reason": fault.reason, **fault.evidence}))
-        lag = f", {lag_us / 1000:.1f} ms of lag not charged" if lag_us >= SHOWN_LAG_US else ""
+        took = times[seat]
+        lag = f", {took.lag_us / 1000:.1f} ms of lag not charged" if took.lag_us >= SHOWN_LAG_US else ""
         print_text(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat + 1}): {points}{stats.decisions} decisions, "
-            f"{mean_ms:.1f} ms each, worst {worst_us / 1000:.1f} ms{lag}{_started(result, seat)}"
+            f"{took.mean_charged_ms:.1f} ms each, worst {took.worst_charged_us / 1000:.1f} ms{lag}"
+            f"{_started(result, seat)}"
         )
         if used := _used(result, seat):
             print_text(f"   language model: {spent_words(spent_in(used))}")

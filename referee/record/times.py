@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.record.format import Answer, Header, Line
+from referee.record.format import Answer, Header, Line, Strike
 from referee.record.reasons import EndReason
 
 SHOWN_LAG_US = 1000
@@ -13,10 +13,10 @@ SHOWN_LAG_US = 1000
 
 @dataclass(slots=True)
 class SeatTimes:
-    """Of one seat, microseconds. `lag_us` of the wall time was not charged."""
+    """Of one seat, microseconds, without what the referee chose for it. `lag_us` of the wall time was not charged."""
 
     charged: list[int] = field(default_factory=list)
-    """Per decision."""
+    """Per decision that the bot itself was asked for."""
     lag_us: int = 0
     worst_lag_us: int = 0
     late_us: int = 0
@@ -73,8 +73,12 @@ def seat_times(
 ) -> tuple[SeatTimes, ...]:
     """Per seat, from the lines of a record and the `faults` of its footer."""
     found = tuple(SeatTimes() for _ in range(players))
+    struck: set[int] = set()
     for line in lines:
-        if isinstance(line, Answer) and 0 <= line.seat < players:
+        if isinstance(line, Strike):
+            struck.add(line.seat)
+        # After a strike the referee may choose for a seat without a question to its bot, and takes no time.
+        elif isinstance(line, Answer) and 0 <= line.seat < players and (line.wall_us or line.seat not in struck):
             found[line.seat].add(line)
     for seat, fault in zip(found, faults, strict=False):
         seat.late_us = late_us(fault)

@@ -1,15 +1,15 @@
 """Builds rows and record files of made-up matches; no match is played here. And a real browser."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from leaderboard.records import MatchRow, SeatRow
-from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
-from referee.record.format import seed_commitment
+from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats, Strike
+from referee.record.format import EFFECT_TAKEN, seed_commitment
 from referee.record.store import FileStamp
 
 SEED = "00" * 16
@@ -66,7 +66,8 @@ def make_row() -> Callable[..., MatchRow]:
 
 @pytest.fixture
 def write_record() -> Callable[..., Path]:
-    """write_record(folder, place, ranking) leaves a record as a match would; `status` None: no footer."""
+    """write_record(folder, place, ranking) leaves a record as a match would; `status` None: no footer. `choices`: those
+    of the referee for the first seat, after its answer."""
 
     def write(
         folder: Path,
@@ -76,6 +77,7 @@ def write_record() -> Callable[..., Path]:
         reason: str = "normal",
         names: Sequence[str] = ("ann", "bob"),
         lag_us: int = 0,
+        choices: int = 0,
     ) -> Path:
         header = Header(
             match_id=f"m{place:06d}-00000000",
@@ -94,12 +96,21 @@ def write_record() -> Callable[..., Path]:
         )
         writer = RecordWriter(folder, header)
         writer.answer(Answer(0, "take(n=1)", 1500 + lag_us, 100, lag_us))
+        if choices:
+            writer.strike(Strike(0, "illegal_action", "as told", EFFECT_TAKEN))
+        for _ in range(choices):
+            writer.answer(Answer(0, "take(n=1)", 0))
         writer.flush()
         if status is None:
             writer.abandon()
             return writer.path
         rated = status == "rated"
-        first = SeatStats(1, 1500 + lag_us, 1500 + lag_us, 100, lag_us=lag_us, worst_charged_us=1500)
+        faults: tuple[Mapping[str, Any] | None, ...] = ()
+        if choices:
+            faults = ({"reason": "illegal_action"}, *[None] * (len(ranking) - 1))
+        elif reason != "normal":
+            faults = (None, {"reason": reason}, *[None] * (len(ranking) - 2))
+        first = SeatStats(1 + choices, 1500 + lag_us, 1500 + lag_us, 100, lag_us=lag_us, worst_charged_us=1500)
         return writer.close(
             Footer(
                 status=status,
@@ -110,8 +121,8 @@ def write_record() -> Callable[..., Path]:
                 returns=tuple(9 - rank for rank in ranking) if rated and reason == "normal" else (),
                 state_hash="cd" if rated else "",
                 seat_stats=(first, *[SeatStats()] * (len(ranking) - 1)),
-                faults=(None, {"reason": reason}, *[None] * (len(ranking) - 2)) if reason != "normal" else (),
-                decisions=1,
+                faults=faults,
+                decisions=1 + choices,
                 wall_us=2000,
             )
         )

@@ -10,12 +10,14 @@ import pytest
 from leaderboard.export.whole_run import _write_csv as write_run_csv
 from leaderboard.index import load_index
 from leaderboard.machines import machine_rows
+from leaderboard.match_list import rows_of
 from leaderboard.records import read_match, read_matches
 from leaderboard.standings import standings
 from leaderboard.statistics import statistics
 from leaderboard.store import Store
 from leaderboard.web.csv_files import standings_csv
 from referee.record import RecordWriter, SeatStats, read_record
+from referee.record.times import seat_times
 from referee.run.folder import RunFolder
 
 
@@ -63,6 +65,24 @@ def test_tables_of_machines_and_csv_files_have_charged_times_and_the_lag_beside_
     write_run_csv(index.rows, tmp_path / "cup.csv")
     [match] = csv.DictReader((tmp_path / "cup.csv").read_text().splitlines())
     assert (match["total_us_0"], match["lag_us_0"]) == ("1500", "66000000")
+
+
+def test_what_the_referee_chose_for_a_bot_is_no_decision_of_the_bot(tmp_path, write_record):
+    """It takes no time, and would halve the mean."""
+    folder = tmp_path / "matches"
+    path = write_record(folder, 0, choices=9)
+    for _ in range(2):  # as read from the record, and from the database
+        index = load_index(RunFolder(folder.parent))
+        with Store(tmp_path / "crosstown.db") as store:
+            store.put(index.rows)
+        [ann] = [row for row in standings(index.rows) if row.name == "ann"]
+        assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
+        assert index.rows[0].seats[0].decisions == 1
+    [machine] = machine_rows(SimpleNamespace(folder=RunFolder(tmp_path), journal=SimpleNamespace(events=())))
+    assert (machine.decisions, machine.mean_move_ms) == (1, 1.5)
+    [listed] = rows_of([path])
+    assert (listed["seats"][0]["decisions"], listed["seats"][0]["charged_us"]) == (10, 1500)
+    assert seat_times(read_record(path).lines, 2)[0].mean_charged_ms == 1.5
 
 
 def test_a_fault_is_told_with_its_seat_and_leaves_no_points(tmp_path, write_record):

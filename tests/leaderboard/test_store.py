@@ -210,16 +210,18 @@ def test_a_damaged_database_loses_nothing(tmp_path, write_record):
     assert len(load_index(RunFolder(tmp_path)).rows) == 1
 
 
-def test_only_matches_with_a_time_out_of_version_5_are_read_again(tmp_path, make_row):
+@pytest.mark.parametrize(("version", "fault"), [(5, "move_timeout"), (7, "illegal_action")])
+def test_only_matches_whose_times_were_wrong_in_a_version_are_read_again(tmp_path, make_row, version, fault):
     late = make_row(0, {"ann": 1, "bob": 2})
-    late = replace(late, seats=(late.seats[0], replace(late.seats[1], fault="move_timeout")))
+    late = replace(late, seats=(late.seats[0], replace(late.seats[1], fault=fault)))
     rows = [late, make_row(1, {"ann": 1, "bob": 2})]
     path = tmp_path / "crosstown.db"
     with Store(path) as store:
         store.put(rows)
     connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE seats DROP COLUMN usage")
-    connection.execute("PRAGMA user_version = 5")
+    if version < 7:
+        connection.execute("ALTER TABLE seats DROP COLUMN usage")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     with Store(path) as store:
         first, second = store.rows()
