@@ -1,6 +1,7 @@
 """Tables on stdout: the leaderboard, a format's own table and the cross table."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from leaderboard.joint import CAPTION, Combined, combined, join, joint_standings
@@ -8,8 +9,11 @@ from leaderboard.run_table import counted_matches
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
 from leaderboard.statistics import Score, Statistics, Versus, statistics
+from referee.cli.match_pages import print_failed_starts
 from referee.cli.output import console, print_csv, print_json, print_standings, print_table, print_text, table
 from referee.cli.standings import columns_of, flat
+from referee.record.journal import FailedStart
+from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.texts import one_line, plural
 
@@ -62,6 +66,8 @@ def print_joint(
             "caption": joint.counted.caption(),
             "apart": apart(rows),
             "settled": all(row.settled for row in rows),
+            "machine_changes": [sentence for run in runs for sentence in run.machine_changes],
+            "failed_starts": [{"run": str(folder.path), **asdict(start)} for folder, start in _failed_starts(runs)],
         }
         print_json(values | ({"combined": [row.to_dict() for row in combined(rows)]} if in_one else {}))
         return
@@ -78,6 +84,15 @@ def print_joint(
         print_standings(
             rows, " ".join(part for part in (CAPTION, said, joint.counted.caption(), unsettled(rows)) if part)
         )
+    if not as_csv:
+        for run in runs:
+            for sentence in run.machine_changes:
+                print_text(one_line(f"{run.folder.name}: {sentence}"))
+        print_failed_starts(_failed_starts(runs))
+
+
+def _failed_starts(runs: Sequence[Run]) -> list[tuple[RunFolder, FailedStart]]:
+    return [(run.folder, start) for run in runs for start in run.failed_starts.values()]
 
 
 _COMBINED = (
@@ -138,11 +153,14 @@ def print_cross(run: Run, *, pooled: bool, faultless: bool, as_json: bool, as_cs
     if as_csv:
         print_csv([row for key, found in pools for row in _pairs(key, found, names)], PAIR_COLUMNS)
     elif as_json:
-        print_json({"run": str(run.folder.path), "pools": [_pool(key, found, names) for key, found in pools]})
+        starts = [asdict(start) for start in run.failed_starts.values()]
+        tables = [_pool(key, found, names) for key, found in pools]
+        print_json({"run": str(run.folder.path), "pools": tables, "failed_starts": starts})
     else:
         for key, found in pools:
             _print_pool(key, found, names)
         print_text(counted.caption() if pools else "No match counts yet.")
+        print_failed_starts(_failed_starts([run]))
 
 
 def _pairs(key: tuple[str, int], found: Statistics, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:

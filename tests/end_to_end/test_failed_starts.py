@@ -45,6 +45,8 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
     places = {
         "matches list": listed.stdout,
         "standings": workplace.run("standings").stdout,
+        "combined": workplace.run("standings", "cup", "--combined").stdout,
+        "cross table": workplace.run("standings", "cup", "--cross").stdout,
         "bots list": bots.stdout,
         "report": (runs / "cup" / "report.html").read_text(),
         "bot page": bot_page,
@@ -54,7 +56,8 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
     assert [name for name, text in places.items() if CAUSE not in text or WHY not in text] == []
     assert "<p>None.</p>" not in bot_page
 
-    for words in (("run", "cup.toml", "--json"), ("standings", "--json")):
+    forms = ((), ("--combined",), ("--cross",))
+    for words in (("run", "cup.toml", "--json"), *(("standings", "cup", "--json", *form) for form in forms)):
         as_json = json.loads(workplace.run(*words).stdout)
         assert [start["name"] for start in as_json["failed_starts"]] == ["bot 1"]
         assert as_json["failed_starts"][0]["last_output"].endswith(CAUSE)
