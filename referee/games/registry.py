@@ -17,6 +17,8 @@ from referee.games.api import Game
 GROUP = "crosstown.games"
 OPENSPIEL = "openspiel"
 """The family of games whose ids begin with `openspiel/`."""
+_SHOWN = 60
+"""Characters of an unknown id in a sentence."""
 _LIST_ALL = f"see: crosstown games list {OPENSPIEL}"
 
 
@@ -82,7 +84,7 @@ def load_game(game_id: str) -> Game | BrokenGame:
         return _load_openspiel(game_id, name)
     found = [entry for entry in entry_points(group=GROUP) if entry.name == game_id]
     if not found:
-        raise UnknownGame(f"unknown game '{game_id}'", f"installed: {', '.join(game_ids()) or 'none'}")
+        raise UnknownGame(f"unknown game '{game_id[:_SHOWN]}'", f"installed: {', '.join(game_ids()) or 'none'}")
     if len({entry.value for entry in found}) > 1:
         sources = " and ".join(sorted(_source(entry) for entry in found))
         return BrokenGame(game_id, sources, "more than one plug-in has this id; uninstall all but one")

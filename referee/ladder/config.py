@@ -94,13 +94,14 @@ from leaderboard.web.people import SignUp
 from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
-from referee.schedule.spec import IDLE_PROCESSES, Faults, Limits
+from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Faults, Limits
 from referee.tournament.bot_list import read_bots
 from referee.tournament.bot_sections import (
     BotConfig,
     ExecutorConfig,
     RemoteConfig,
     SandboxConfig,
+    homes_of_sections,
     read_executor,
     read_fresh,
     read_idle,
@@ -375,18 +376,17 @@ def _read(file: TomlFile) -> LadderConfig:
 
 def _homes() -> dict[str, str]:
     """Where each key belongs that has one place only."""
-    homes = dict.fromkeys(("game", "players", "options", "admits"), "in [[divisions]]")
+    homes = homes_of_sections()
+    homes |= dict.fromkeys(CLOCK_KEYS, "in [clock], or for one bot or one division in its clock = { ... }")
+    homes |= dict.fromkeys(("game", "players", "options", "admits"), "in [[divisions]]")
     homes |= dict.fromkeys(_MATCHMAKING, "in [matchmaking]") | dict.fromkeys(_HAND_INS, "in [hand_ins]")
     homes |= dict.fromkeys(_SERVER, "in [server]") | dict.fromkeys(_STORAGE, "in [storage]")
-    homes |= {"path": "in [[bots]]"} | dict.fromkeys(("listen", "public"), "in [remote]")
     homes |= dict.fromkeys(_ACCOUNTS, "in [accounts]")
-    return homes | dict.fromkeys(("host", "port", "workers", "ponder"), "at the top of the file")
+    return homes | dict.fromkeys(("host", "port", "workers", "ponder", "idle", "tournaments"), "at the top of the file")
 
 
 def _folder(file: TomlFile, key: str, default: str | None = None) -> Path:
     text = file.text_at(key, default=default, example=f'{key} = "{default or "runs"}"')
-    if "\0" in text:
-        file.fail((key,), f"'{key}' has a zero byte in it", "remove it")
     return (file.path.parent / text).absolute()
 
 

@@ -12,15 +12,42 @@ from referee.folders import FolderError, expanded
 from referee.process.manifest import MAX_VERSION
 from referee.process.sandbox import PROFILES, Profile, Sandbox, why_no_device
 from referee.schedule.spec import (
+    CLOCK_KEYS,
     IDLE_PROCESSES,
     RECONNECT_S,
     REMOTE_CLOCK,
     REMOTE_WAIT_S,
+    RESOURCE_KEYS,
     Limits,
 )
 from referee.tournament.reading import TomlFile, dotted, show, suggest
-from referee.tournament.sections import Where, check_clock, read_clock, read_resources
+from referee.tournament.sections import (
+    BREAKER_KEYS,
+    FAULT_KEYS,
+    LIMIT_KEYS,
+    Where,
+    check_clock,
+    read_clock,
+    read_resources,
+)
 from referee.wire.public_address import Listen, check_public, parse_address
+
+
+def homes_of_sections() -> dict[str, str]:
+    """Where each key belongs that these sections and those in `sections` have, in words, if that is one place."""
+    return {
+        **dict.fromkeys(CLOCK_KEYS, "in [clock], or for one bot in its clock = { ... }"),
+        **dict.fromkeys(LIMIT_KEYS, "in [limits]"),
+        **dict.fromkeys(RESOURCE_KEYS, "in [limits], or for one bot in its limits = { ... }"),
+        **dict.fromkeys(FAULT_KEYS, "in [faults]"),
+        **dict.fromkeys(BREAKER_KEYS, "in [breaker]"),
+        **dict.fromkeys(("path", "copy_of", "club", "network", "env", "devices", "copies"), "in [[bots]]"),
+        **dict.fromkeys(("token_env", "token_file", "version"), "in [[bots]]"),
+        **dict.fromkeys(("listen", "public", "plain", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]"),
+        **dict.fromkeys(("kind", "scheduler", "ca", "cert", "same_machine", "build"), "in [executor]"),
+        "profile": 'in [sandbox], or for one bot as sandbox = "strict" or "plain"',
+    }
+
 
 # `idle`, `fresh` and `copies`: which processes are kept, and how many there may be
 
@@ -182,8 +209,6 @@ def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> Re
 
 def _path(file: TomlFile, key: Where) -> Path | None:
     text = file.text_at(*key, example=f'{key[-1]} = "a_file"')
-    if "\0" in text:
-        file.fail(key, f"'{dotted(*key)}' has a zero byte in it", "remove it")
     return (file.path.parent / _expanded(file, key, text)).resolve() if text else None
 
 
@@ -350,8 +375,6 @@ def read_bot(
         club = read_club(file, here)
         return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials, place=place, club=club)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
-    if "\0" in path:
-        file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "remove it")
     name = file.text_at(*here, "name", example='name = "Random"') or None
     clock = read_clock(file, (*here, "clock"))
     check_clock(file, (*here, "clock"), limits, clock)

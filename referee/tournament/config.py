@@ -71,7 +71,7 @@ from referee.process.manifest import INTEGER_BOUND
 from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
-from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faults, Limits
+from referee.schedule.spec import IDLE_PROCESSES, Adjudication, Faults, Limits
 from referee.schedule.stopping import StopWhen
 from referee.texts import plural
 from referee.tournament.bot_list import LeftOut, read_bots
@@ -80,6 +80,7 @@ from referee.tournament.bot_sections import (
     ExecutorConfig,
     RemoteConfig,
     SandboxConfig,
+    homes_of_sections,
     read_executor,
     read_fresh,
     read_idle,
@@ -90,9 +91,7 @@ from referee.tournament.processes import Processes
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import (
     ADJUDICATION_KEYS,
-    BREAKER_KEYS,
-    FAULT_KEYS,
-    LIMIT_KEYS,
+    GAME_KEYS,
     BreakerConfig,
     GameConfig,
     read_adjudication,
@@ -239,20 +238,10 @@ def _homes(style: Format) -> dict[str, str]:
         if other.name != style.name:
             homes[other.name] = f'to format = "{other.name}", and the format here is {style.name}'
     homes |= {setting.name: f"in [{style.name}]" for setting in style.settings}
-    for table, keys in (
-        ("clock", CLOCK_KEYS),
-        ("limits", LIMIT_KEYS),
-        ("faults", FAULT_KEYS),
-        ("adjudication", ADJUDICATION_KEYS),
-        ("breaker", BREAKER_KEYS),
-    ):
-        homes |= dict.fromkeys(keys, f"in [{table}]")
-    homes |= dict.fromkeys(
-        ("path", "copy_of", "network", "env", "devices", "copies", "token_env", "token_file", "version"), "in [[bots]]"
-    )
-    homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
-    homes |= dict.fromkeys(("scheduler", "same_machine"), "in [executor]")
-    homes["anchor"] = "in [ratings]"
+    homes |= homes_of_sections()
+    homes |= dict.fromkeys(ADJUDICATION_KEYS, "in [adjudication]")
+    homes |= {"certificate": "in [remote]", "anchor": "in [ratings]"}
+    homes |= dict.fromkeys(GAME_KEYS, "at the top of the file, or in [[games]]")
     tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry", "stop_when")
     homes |= dict.fromkeys(tops, "at the top of the file")
     return homes

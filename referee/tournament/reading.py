@@ -180,6 +180,8 @@ class TomlFile:
             self.fail(key, f"'{dotted(*key)}' is empty", step)
         if not isinstance(value, str):
             self.fail(key, f"'{dotted(*key)}' must be a text, not {show(value)}", f"write, for instance, {example}")
+        if "\0" in value:
+            self.fail(key, f"'{dotted(*key)}' has a zero byte in it", "remove it")
         return value
 
     def integer(self, *key: str | int, minimum: int, maximum: int, default: int | None = None, example: str) -> int:

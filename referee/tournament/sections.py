@@ -228,7 +228,7 @@ def read_format(file: TomlFile) -> Format:
     name = file.text_at("format", default=OWN[0].name, example=f'format = "{OWN[0].name}"')
     known = format_names()
     if name not in known:  # as is the name of a ladder's division, which is no tournament
-        file.fail(("format",), f"unknown format '{name}'", suggest(name, known, "the formats are"))
+        file.fail(("format",), f"unknown format {show(name)}", suggest(name, known, "the formats are"))
     try:
         return get_format(name)
     except UnknownFormat as error:
@@ -506,16 +506,17 @@ def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, f
     for name, value in given.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         example = f"write, for instance, {name} = {_number(getattr(DEFAULTS, name) or 1)}"
-        if is_number and value > MOST.get(name, value):
+        if not is_number:
+            file.fail((*where, name), f"'{dotted(*where, name)}' must be a number, not {show(value)}", example)
+        if value > MOST.get(name, value):
             what = f"'{dotted(*where, name)}' must be at most {MOST[name]}, not {_number(value)}"
             file.fail((*where, name), what, example)
         least = LEAST.get(name)
-        is_kind = is_number and not (isinstance(least, int) and isinstance(value, float))
-        if is_kind and least is not None and value < least:
-            what = (
-                f"'{dotted(*where, name)}' must be at least {least:g}, not {_number(value)}: no bot can start with less"
-            )
-            file.fail((*where, name), what, example)
+        is_kind = not (isinstance(least, int) and isinstance(value, float))
+        or_0 = name in RESOURCE_KEYS
+        if is_kind and least is not None and value < least and not (or_0 and value == 0):
+            bound = f"at least {least:g}{', or 0 for no limit' if or_0 else ''}, not {_number(value)}"
+            file.fail((*where, name), f"'{dotted(*where, name)}' must be {bound}: no bot can start with less", example)
         try:
             # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
             no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")

@@ -69,13 +69,39 @@ def test_the_limits_of_one_bot_are_held_to_the_same_bounds(write_file, name):
 def test_a_limit_with_which_no_bot_can_start_is_refused_with_the_least_one(write_file, write_bot, name, least):
     value = "0.001" if least < 1 else "1"
     told = refusal(write_file, name, value, table_of(name))
-    assert f"'{table_of(name)}.{name}' must be at least {least:g}, not {value}: no bot can start with less" in told
-    assert f"must be at least {least:g}, not 0" in refusal(write_file, name, "0", table_of(name))
+    bound = f"{least:g}{', or 0 for no limit' if name in RESOURCE_KEYS else ''}"
+    assert f"'{table_of(name)}.{name}' must be at least {bound}, not {value}: no bot can start with less" in told
+    assert f"must be at least {bound}, not -1" in refusal(write_file, name, "-1", table_of(name))
     if name in RESOURCE_KEYS:
         inner = f"limits = {{ {name} = {value} }}"
         assert f"must be at least {least:g}" in refusal(write_file, "", "", bot=inner)
     fits = write_file(f'game = "toy"\nseed = 1\nblocks = 2\n[{table_of(name)}]\n{name} = {least}\n{BOTS}')
     assert getattr(load_config(fits).limits, name) == least
+
+
+@pytest.mark.parametrize("name", RESOURCE_KEYS)
+def test_0_is_no_limit_of_a_resource_for_all_bots_and_for_one(write_file, name):
+    top = 'game = "toy"\nseed = 1\nblocks = 2\n'
+    assert getattr(load_config(write_file(f"{top}[limits]\n{name} = 0\n{BOTS}")).limits, name) == 0
+    bot = f'[[bots]]\npath = "c"\nlimits = {{ {name} = 0 }}\n{BOTS}'
+    assert load_config(write_file(top + bot)).bots[0].clock == {name: 0}
+
+
+@pytest.mark.parametrize("name", LIMIT_NAMES)
+def test_what_is_no_number_is_shown_as_the_file_has_it_and_cut(write_file, name):
+    table = table_of(name)
+    assert f"'{table}.{name}' must be a number, not true" in refusal(write_file, name, "true", table)
+    assert len(refusal(write_file, name, f'"{"x" * 3000}"', table)) < 300
+
+
+@pytest.mark.parametrize("key", ["game", "format", "on_bad_entry", "stop_when"])
+def test_a_long_word_that_is_unknown_is_cut(write_file, key):
+    assert len(refusal(write_file, key, f'"{"x" * 3000}"')) < 400
+
+
+@pytest.mark.parametrize("key", ["game", "format", "data", "openings", "entries", "stop_when"])
+def test_a_zero_byte_in_a_text_is_told(write_file, key):
+    assert f"'{key}' has a zero byte in it" in refusal(write_file, key, '"a\\u0000b"')
 
 
 @pytest.mark.parametrize(
@@ -122,6 +148,11 @@ def test_every_setting_of_every_format_refuses_what_it_is_not(write_file, style,
         ("[limits]\nmove_s = 3", "'move_s' belongs in [clock]"),
         ("strikes = 3", "'strikes' belongs in [faults]"),
         ('listen = "0.0.0.0:7000"', "'listen' belongs in [remote]"),
+        ("plain = true", "'plain' belongs in [remote]"),
+        ('profile = "strict"', "'profile' belongs in [sandbox], or for one bot as sandbox"),
+        ('kind = "dask"', "'kind' belongs in [executor]"),
+        ("[limits]\nplayers = 2", "'players' belongs at the top of the file, or in [[games]]"),
+        ('club = "north"', "'club' belongs in [[bots]]"),
         ("[clock]\nseed = 3", "'seed' belongs at the top of the file"),
     ],
 )
@@ -227,7 +258,6 @@ WHERE = {
 FITS = {
     ("", "seed", str(-HUGE)),
     ("bots[1]", "options", "{ zzz = 1 }"),  # the bot knows its options
-    ("bots[1]", "name", '"\\u0000"'),  # checked with the bots' folders
     *((where, key, "[]") for where in ("sandbox", "bots[1]") for key in ("read", "env", "devices")),
 }
 
