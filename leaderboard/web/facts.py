@@ -33,6 +33,9 @@ NO_TOURNAMENT = "no tournament"
 _TRIED = 10
 """Records whose headers are read to find out what they are of."""
 
+_SHOWN_CHANGES = 5
+"""Changes of the machine that pages name."""
+
 _NAMED = 3
 """Bots that a sentence on cancelled matches names."""
 
@@ -127,7 +130,7 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
             shown={"format": run.configuration["format"]},
             failed_starts=run.failed_starts,
             startup_s=run.startup_limits_s,
-            warnings=tuple(run.machine_changes),
+            warnings=_latest(run.machine_changes),
             cancelled=_cancelled(run, extent.most),
             run=run,
             open_bots=open_bots(run),
@@ -136,6 +139,12 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         next_step = f": {error.next_step}" if isinstance(error, ExpectedError) else ""
         said = f"{error}{next_step}".replace(f"{folder.parent}/", "")
         return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
+
+
+def _latest(changes: Sequence[str]) -> tuple[str, ...]:
+    """The last of them: a ladder may see many in its life."""
+    more = len(changes) - _SHOWN_CHANGES
+    return tuple(changes) if more <= 0 else (*changes[-_SHOWN_CHANGES:], f"{plural(more, 'earlier change')} like these")
 
 
 def _cancelled(run: Run, total: int) -> str:

@@ -29,8 +29,17 @@ from referee.ladder.config import LadderConfig, default_ladder, load_ladder
 from referee.ladder.division import Tables
 from referee.ladder.intake import BUILD_DISK_MIB, Intake, Trials, open_store
 from referee.ladder.remote import RemoteBots, guests_of
-from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
+from referee.ladder.runner import (
+    HouseBots,
+    LadderRunner,
+    Loader,
+    accept_plain,
+    make_data,
+    memory_of,
+    profile_to_play,
+)
 from referee.ladder.season import end_if_over
+from referee.process.cgroup import find
 from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.record.reader import Record
@@ -73,9 +82,13 @@ class DivisionLog:
         self._note(f"{self._name}: {sentence}")
 
 
-def arguments_for(file: Path | None, data: Path, house_bots: Path | None, peer: Peer | None = None) -> list[str]:
-    """The words by which this process finds the ladder that `ladder_of` finds, and the cluster at `peer`."""
-    words = [] if peer is None else ["--scheduler", peer.address]
+def arguments_for(
+    file: Path | None, data: Path, house_bots: Path | None, peer: Peer | None = None, *, plain: bool = False
+) -> list[str]:
+    """The words by which this process finds the ladder that `ladder_of` finds, and the cluster at `peer`. `plain`: bots
+    may play without a sandbox."""
+    words = ["--accept-plain"] if plain else []
+    words += [] if peer is None else ["--scheduler", peer.address]
     if peer is not None and (given := peer.certificates) is not None:
         words += ["--ca", str(given.ca), "--cert", str(given.cert), "--key", str(given.key)]
     if file is not None:
@@ -86,6 +99,12 @@ def arguments_for(file: Path | None, data: Path, house_bots: Path | None, peer: 
 def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderConfig:
     """That of a file, or the one without a file. ConfigError."""
     return load_ladder(file) if file is not None else default_ladder(data, house_bots)
+
+
+def plays_elsewhere(config: LadderConfig, peer: Peer | None) -> bool:
+    """Whether other machines play all matches and build the bots. Matches with a remote bot are played on this machine,
+    which then builds the bots, too."""
+    return peer is not None and guests_of(config) is None and config.executor.build == "worker"
 
 
 def check_network(config: LadderConfig, peer: Peer) -> None:
@@ -111,10 +130,10 @@ def play_ladder(
         lock = stack.enter_context(RunLock(config.data / LOCK))
         house, opponent = HouseBots(config), kit_folder("python")
         store = stack.enter_context(open_store(config, tuple(house.settings)))
-        profile, guests = profile_of(config, probe()), guests_of(config)
-        # Matches with a remote bot are played on this machine, which then builds the bots, too.
-        elsewhere = peer is not None and guests is None and config.executor.build == "worker"
-        loader = Loader(config, profile, house, elsewhere=elsewhere)
+        guests = guests_of(config)
+        elsewhere = plays_elsewhere(config, peer)
+        profile = profile_to_play(config, probe(), elsewhere=elsewhere)
+        loader = Loader(config, profile, house, elsewhere=elsewhere, controllers=find().controllers)
         end_if_over(config, store, note)
         local = LocalExecutor(
             [],
@@ -223,10 +242,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--scheduler")
     for name in ("--ca", "--cert", "--key"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--accept-plain", action="store_true")
     given = parser.parse_args(words)
     log = Log("runner", "text")
     try:
         config = ladder_of(given.file, given.data, given.house_bots)
+        config = accept_plain(config, probe()) if given.accept_plain else config
         log = Log("runner", config.server.log)
         peer = None
         if given.scheduler is not None:

@@ -79,10 +79,12 @@ class RunnerProcess:
         log: Log,
         drain_s: float,
         peer: Peer | None = None,
+        *,
+        plain: bool = False,
     ) -> None:
         """`drain_s`: what the matches in play get to finish when it ends. `peer`: the scheduler of the cluster to play
-        on."""
-        words = arguments_for(file, data, house_bots, peer)
+        on. `plain`: bots may play without a sandbox."""
+        words = arguments_for(file, data, house_bots, peer, plain=plain)
         self._command = [sys.executable, "-m", "referee.cli.ladder_process", *words]
         self._log = log
         self._stop_s = drain_s + STOP_S

@@ -38,6 +38,13 @@ def serve(
     ca: Ca = None,
     cert: Cert = None,
     key: Key = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--accept-plain",
+            help="Run bots without a sandbox if it does not work on this machine. For trusted bots only.",
+        ),
+    ] = False,
 ) -> None:
     """Run a ladder: authors hand in bots in a browser or by command, and matches go on as long as they
     improve the ratings. Ctrl-C ends the command; enter it again, and the ladder continues.
@@ -50,7 +57,7 @@ def serve(
     from leaderboard.web.app import make_app
     from leaderboard.web.limits import WebLimits
     from referee.cli.building import build_missing
-    from referee.cli.ladder_process import check_network, ladder_of
+    from referee.cli.ladder_process import check_network, ladder_of, plays_elsewhere
     from referee.cli.listening import address_of, check_names, listen_on, serve_pages, web_tls
     from referee.cli.log import Log
     from referee.cli.runner_process import RunnerProcess, check_house_bots, state_of, waits_in
@@ -58,7 +65,8 @@ def serve(
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
     from referee.ladder.monitor import LadderMonitor
-    from referee.ladder.runner import make_data, read_cluster, read_door
+    from referee.ladder.runner import accept_plain, make_data, profile_to_play, read_cluster, read_door
+    from referee.process.checkup import probe
 
     check_names(names)
     house = next(iter(own_bots()), None)
@@ -67,9 +75,13 @@ def serve(
     peer = scheduler_of(config.executor, executor, scheduler, ca, cert, key)
     if peer is not None:
         check_network(config, peer)
+    config = accept_plain(config, probe()) if plain else config
+    profile_to_play(config, probe(), elsewhere=plays_elsewhere(config, peer))
     server = config.server
     tls = web_tls(server.certificate, server.key) if server.certificate and server.key else None
     log = Log("server", server.log)
+    if plain and config.sandbox.profile == "plain" and not probe().works:
+        log(f"warning: {probe().warning}", "error")
     runs = make_data(config)
     build_missing([(bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in config.bots], runs, file)
     house_names = check_house_bots(config)
@@ -97,5 +109,5 @@ def serve(
         pages = make_app(runs, hide_live=True, hand_ins=hand_ins, monitor=monitor, names=known, limits=limits)
         code = store.accounts.organiser_link()
         link = [f"To become its organiser, open this once: {address}join?code={code}"] if code else []
-        stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s, peer))
+        stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s, peer, plain=plain))
         serve_pages(pages, limits, listening, address, *link, proxies=server.proxies, tls=tls, log=log)

@@ -41,7 +41,7 @@ from referee.record.journal import (
 )
 from referee.record.store import Packing
 from referee.run.anchors import AnchorKeeper
-from referee.run.folder import RunFolder, check_configuration
+from referee.run.folder import RunFolder, check_configuration, under_other_names
 from referee.run.journal import CREATED, EPOCH, FORMAT, Journal, JournalText, read_journal
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
@@ -56,6 +56,7 @@ from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.texts import one_line, without_store
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost, nothing
+from referee.tournament.machine import EVENT, Facts, known_machine, machine_changes
 from referee.tournament.messages import BotSetup, Meeting
 from referee.tournament.progress import GivenUp
 from referee.tournament.remembered import Remembering, read_remembered
@@ -67,7 +68,7 @@ from referee.tournament.session import open_progress
 class Loaded:
     """A bot as it can be started here. `bot_id` is its id in this division, `setup` what a worker needs; `clock` are
     limits of its own; `trouble` says why it cannot be started, '' if it can; with `waits` that passes. `handed_in`: its
-    files are those of a hand-in."""
+    files are those of a hand-in. `machine`: what of it comes from this machine; empty if it plays elsewhere."""
 
     bot_id: str
     setup: BotSetup
@@ -76,6 +77,7 @@ class Loaded:
     trouble: str = ""
     waits: bool = False
     handed_in: bool = False
+    machine: Facts = field(default_factory=dict)
 
 
 _BACK_AT_ONCE = ("replaced", "paused", "absent")
@@ -170,6 +172,8 @@ class Division:
         self._begun_at: dict[str, str] = {}
         self._stack = ExitStack()
         self._members: dict[str, Member] = {}
+        self._machine: dict[str, Facts] = {}
+        """By entry id, what the journal has last of what comes from this machine."""
         self.beliefs = Beliefs()
         """Of the strength of all versions that ever joined."""
         self._open: dict[int, _OpenBlock] = {}
@@ -221,6 +225,7 @@ class Division:
         self.begun_at = datetime.fromisoformat(text.created.at) if text.created is not None else datetime.now(UTC)
         """When its run, which is that of this season, was begun."""
         if text.created is None:
+            self._tell_other_names(description)
             self._keeper = begin(self.folder.secrets, seed)
             self._journal = stack.enter_context(Journal(self.folder.journal, text))
             self._journal.append(
@@ -288,10 +293,21 @@ class Division:
         )
         self.runner.on_given_up = self._on_given_up
 
+    def _tell_other_names(self, description: Mapping[str, Any]) -> None:
+        """Tell of a run of just this division that the ladder's file does not name any more: it was renamed, maybe."""
+        named = {division.name for division in self._ladder.divisions}
+        for folder, configuration in under_other_names(self.folder.path.parent, description):
+            if configuration["name"] not in named:
+                self._observer.note(
+                    f"a new division begins; if it was called '{configuration['name']}' before, stop the ladder and"
+                    f" give it that name back, and the run in {folder.path} continues"
+                )
+
     def _read(self, run: Run) -> None:
         """The members and blocks of a run that is taken up."""
         self._variants = run.schedule_config.field.variants
         left = departures(run.controls)
+        self._machine = dict(known_machine(run.journal))
         self._approvals = approvals_of(run.controls)
         activations = {
             line.fields["entry_id"]: line.fields.get("activation", 1)
@@ -390,6 +406,7 @@ class Division:
             member = self._members.get(loaded.bot_id)
             wanted.add(loaded.bot_id)
             if member is not None:
+                self._meet_machine(member, loaded)
                 member.setup = loaded.setup  # the ladder's folder, or how bots are confined, may be others since
             if member is not None and (member.bot.owner, member.bot.approved) != (bot.owner, bot.approved):
                 member.bot = replace(member.bot, owner=bot.owner)
@@ -436,12 +453,31 @@ class Division:
             fields["remote"] = {"version": bot.label}
         if loaded.clock:
             fields["clock"] = dict(loaded.clock)
+        if loaded.machine:
+            fields["machine"] = {loaded.bot_id: loaded.machine}
+            self._machine[loaded.bot_id] = loaded.machine
         control = Control("added", place, entry_id=loaded.bot_id, name=bot.name, by="rule")
         self._journal.append(control.kind, **control_fields(control), **fields)
         seat = seat_spec({"entry_id": loaded.bot_id, "name": bot.name, **fields})
         self.progress.schedule.join(seat)
         self._members[loaded.bot_id] = Member(loaded.bot_id, bot, loaded.setup)
         self.beliefs.joined(loaded.bot_id, bot.name)
+
+    def _meet_machine(self, member: Member, loaded: Loaded) -> None:
+        """Write down what this machine has for the bot, and tell what the division had otherwise so far."""
+        entry_id, now = member.entry_id, loaded.machine
+        before = self._machine.get(entry_id)
+        if not now or before == now:
+            return
+        if before is None:  # an older version kept the profile alone
+            before, now = {"profile": member.setup.sandbox.profile}, {"profile": loaded.setup.sandbox.profile}
+        changes = machine_changes({entry_id: before}, {entry_id: now}, {entry_id: member.bot.name})
+        self._machine[entry_id] = loaded.machine
+        # Whoever may see the pages is shown the changes, but not where things lie on this machine.
+        shown = [str(change) for change in changes if not change.is_outside]
+        self._journal.append(EVENT, machine={entry_id: loaded.machine}, changes=shown)
+        for change in changes:
+            self._observer.note(one_line(f"changed since it played last: {change}"))
 
     def _approve(self, member: Member, *, approved: bool) -> None:
         """From the next block on, the matches of the version move all ratings, or its own alone."""

@@ -27,9 +27,10 @@ from referee.ladder.bots import LadderBot
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.quotas import Quotas
+from referee.ladder.runner import profile_to_play
 from referee.ladder.store import LadderStore, WaitingVersion
 from referee.ladder.trial import Trial, TrialDivision
-from referee.process.checkup import SandboxError, choose_profile, probe
+from referee.process.checkup import probe
 from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
 from referee.texts import one_line
 from referee.tournament.executor import MatchLost
@@ -184,11 +185,8 @@ class Intake:
     ) -> None:
         """`opponent`: the folder of the bot that plays by chance. `remote`: how remote bots are tried; None where no
         division admits them. `trials`: where hand-ins are built and tried; None for this machine. PlatformError where
-        the sandbox that the ladder's file asks for does not work."""
-        try:
-            self._profile = choose_profile(config.sandbox.profile, probe())
-        except SandboxError as error:
-            raise PlatformError(str(error), f'{error.next_step}, or write profile = "plain" in [sandbox]') from None
+        the sandbox does not work, unless the ladder's file says that there is none."""
+        self._profile = profile_to_play(config, probe(), elsewhere=trials is not None)
         self._config = config
         self._store = store
         self._opponent = opponent

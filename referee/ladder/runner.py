@@ -25,6 +25,7 @@ from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry, remote_bot_entry
 from referee.process.limits import Share, memory_room
 from referee.process.manifest import BotNameError, load_manifest, plays
+from referee.process.outside import Prints
 from referee.process.sandbox import Profile, Sandbox
 from referee.record import RecordError
 from referee.run.folder import RunFolder
@@ -34,6 +35,7 @@ from referee.run.machines import ClusterState
 from referee.texts import one_line, plural
 from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig
+from referee.tournament.machine import facts_of
 from referee.tournament.messages import BotSetup
 from referee.tournament.runner import Observer, cancel
 
@@ -82,9 +84,20 @@ class HouseBots:
 class Loader:
     """Loads bots once each, and says how they are confined."""
 
-    def __init__(self, config: LadderConfig, profile: Profile, house: HouseBots, *, elsewhere: bool = False) -> None:
-        """`elsewhere`: bots are built and played on other machines, and need no build here."""
+    def __init__(
+        self,
+        config: LadderConfig,
+        profile: Profile,
+        house: HouseBots,
+        *,
+        elsewhere: bool = False,
+        controllers: Sequence[str] = (),
+    ) -> None:
+        """`elsewhere`: bots are built and played on other machines, and need no build here. `controllers`: those of the
+        control groups that hold the bots' limits."""
         self._elsewhere = elsewhere
+        self._controllers = controllers
+        self._prints = Prints()
         self._config = config
         self._profile = profile
         self._house = house
@@ -147,7 +160,9 @@ class Loader:
             handed_in=bool(bot.content),
         )
         clock = settings.clock if settings else {}
-        return Loaded(known_as, setup, dict(entry.options), clock, handed_in=bool(bot.content)), entry
+        machine = {} if self._elsewhere else facts_of(entry, sandbox, self._prints, self._controllers)
+        found = Loaded(known_as, setup, dict(entry.options), clock, handed_in=bool(bot.content), machine=machine)
+        return found, entry
 
 
 def load_remote(bot: LadderBot, config: LadderConfig) -> Loaded:
@@ -174,6 +189,25 @@ def memory_of(config: LadderConfig) -> int:
         raise PlatformError(f"the bots do not fit into memory: {share.words()}", "use fewer workers")
     fits = all(0 < division.limits.memory_mib <= share.mib for division in config.divisions)
     return 0 if fits else share.mib
+
+
+def profile_to_play(config: LadderConfig, found: Probe, *, elsewhere: bool = False) -> Profile:
+    """The same for matches and hand-ins, which are of strangers: they have a sandbox unless the file says that they
+    have none. `elsewhere`: bots are built and played on other machines, which see to that. PlatformError."""
+    if config.sandbox.profile is None and elsewhere:
+        return "strict"
+    if config.sandbox.profile is None and not found.works:
+        what = f"a ladder plays bots of strangers, and the sandbox does not work here: {found.why}"
+        step = 'or play without, trusted bots only: --accept-plain, or profile = "plain" in [sandbox]'
+        raise PlatformError(what, f"{found.fix}; {step}")
+    return profile_of(config, found)
+
+
+def accept_plain(config: LadderConfig, found: Probe) -> LadderConfig:
+    """The same ladder, in which bots have no sandbox if it does not work here and the file does not ask for it."""
+    if found.works or config.sandbox.profile is not None:
+        return config
+    return replace(config, sandbox=replace(config.sandbox, profile="plain"))
 
 
 class LadderRunner:

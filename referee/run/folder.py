@@ -166,14 +166,21 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
 
 def _check_name(out: Path, description: Mapping[str, Any]) -> None:
     """ChangedError if there is a run of just this tournament under another name."""
+    for folder, configuration in under_other_names(out, description):
+        lines = changes(configuration, description)
+        raise ChangedError(
+            f"the run in {folder.path} is of this tournament under another name: {'; '.join(lines)}",
+            "give the tournament its name back to continue that run, or start another with --new",
+            lines,
+        )
+
+
+def under_other_names(out: Path, description: Mapping[str, Any]) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+    """The runs in `out`, with what they were begun with, whose tournaments differ from this one in the name alone."""
     for folder, configuration in _configurations(out):
-        if digest({**configuration, "name": description["name"]}) == digest(description):
-            lines = changes(configuration, description)
-            raise ChangedError(
-                f"the run in {folder.path} is of this tournament under another name: {'; '.join(lines)}",
-                "give the tournament its name back to continue that run, or start another with --new",
-                lines,
-            )
+        same = digest({**configuration, "name": description["name"]}) == digest(description)
+        if same and configuration.get("name") != description["name"]:
+            yield folder, configuration
 
 
 def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from referee.errors import ChangedError
-from referee.process.outside import Prints, outside_of, runtime_of
+from referee.process.entry import Entry
+from referee.process.outside import PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.run.journal import JournalText
-from referee.texts import one_line
 from referee.tournament.config import Tournament
 
 EVENT = "machine"
@@ -36,6 +36,11 @@ class Change:
     now: str
     weaker: bool = False
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is about files outside of the bot's folder."""
+        return self.what.startswith(("/", PACKAGES_OF))
+
     def __str__(self) -> str:
         return f"'{self.name}': {self.what}: {self.before or 'none'} -> {self.now or 'none'}"
 
@@ -44,22 +49,25 @@ def machine_of(
     tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints: Prints, controllers: Sequence[str]
 ) -> Machine:
     """The facts of every bot that is started here. `controllers`: those of the control groups that hold its limits."""
-    facts: dict[str, Facts] = {}
-    for entry in tournament.entries:
-        sandbox = sandboxes.get(entry.id)
-        if not entry.argv or sandbox is None:
-            continue
-        found = {
-            "profile": sandbox.profile,
-            _GROUPS: ", ".join(controllers) or "none",
-            _USER: "root" if os.geteuid() == 0 else "not root",
-            "grants": ", ".join(_grants(sandbox)),
-            "build": "; ".join(map(str, entry.builds)),
-            "runtime": runtime_of(entry),
-            "outside": outside_of(entry, sandbox.read, prints),
-        }
-        facts[entry.id] = {name: value for name, value in found.items() if value}
-    return facts
+    return {
+        entry.id: facts_of(entry, sandboxes[entry.id], prints, controllers)
+        for entry in tournament.entries
+        if entry.argv and entry.id in sandboxes
+    }
+
+
+def facts_of(entry: Entry, sandbox: Sandbox, prints: Prints, controllers: Sequence[str]) -> Facts:
+    """Those of one bot."""
+    found = {
+        "profile": sandbox.profile,
+        _GROUPS: ", ".join(controllers) or "none",
+        _USER: "root" if os.geteuid() == 0 else "not root",
+        "grants": ", ".join(_grants(sandbox)),
+        "build": "; ".join(map(str, entry.builds)),
+        "runtime": runtime_of(entry),
+        "outside": outside_of(entry, sandbox.read, prints),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def _grants(sandbox: Sandbox) -> list[str]:
@@ -77,16 +85,6 @@ def known_machine(text: JournalText) -> Machine:
     return known
 
 
-def changed_in(text: JournalText) -> list[str]:
-    """A sentence for each fact that changed while the run went on, for who reads its table."""
-    return [
-        one_line(f"changed while the run went on: {change}")
-        for _, line in text.steps
-        if line.kind == EVENT
-        for change in line.fields["changes"]
-    ]
-
-
 def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> list[Change]:
     """What differs, for the bots that both know."""
     found: list[Change] = []
@@ -95,11 +93,16 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
             old, new = _flat(before[entry_id]), _flat(facts)
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
-                if one != other and (one or what not in _LATER):
+                if one != other and (one or not _came_later(what)):
                     lost = what == _GROUPS and bool(set(one.split(", ")) - set(other.split(", ")) - {"none"})
                     weaker = lost or (what == "sandbox" and one == "strict")
                     found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))
     return found
+
+
+def _came_later(what: str) -> bool:
+    """Whether older versions did not keep this fact."""
+    return what in _LATER or what.startswith(PACKAGES_OF)
 
 
 def _flat(facts: Facts) -> dict[str, str]:
