@@ -34,7 +34,7 @@ _TRIED = 10
 """Records whose headers are read to find out what they are of."""
 
 _SHOWN_CHANGES = 5
-"""Changes of the machine that pages name."""
+"""Changes of the machine that pages of a division name."""
 
 _NAMED = 3
 """Bots that a sentence on cancelled matches names."""
@@ -130,7 +130,7 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
             shown={"format": run.configuration["format"]},
             failed_starts=run.failed_starts,
             startup_s=run.startup_limits_s,
-            warnings=_latest(run.machine_changes),
+            warnings=_shown_changes(run),
             cancelled=_cancelled(run, extent.most),
             run=run,
             open_bots=open_bots(run),
@@ -141,10 +141,13 @@ def facts_of(folder: Path, before: RunFacts | None = None) -> RunFacts:
         return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
 
 
-def _latest(changes: Sequence[str]) -> tuple[str, ...]:
-    """The last of them: a ladder may see many in its life."""
+def _shown_changes(run: Run) -> tuple[str, ...]:
+    """What changed on the machine; of a ladder, which may see many changes in its life, the last ones."""
+    changes = run.machine_changes
     more = len(changes) - _SHOWN_CHANGES
-    return tuple(changes) if more <= 0 else (*changes[-_SHOWN_CHANGES:], f"{plural(more, 'earlier change')} like these")
+    if more <= 0 or run.configuration["format"] != LADDER:
+        return tuple(changes)
+    return (*changes[-_SHOWN_CHANGES:], f"{plural(more, 'earlier change')} like these")
 
 
 def _cancelled(run: Run, total: int) -> str:
