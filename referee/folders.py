@@ -6,6 +6,7 @@ Homes may be unset or read-only, and the folder for temporary files may have a p
 
 import os
 import pwd
+import re
 import stat
 import tempfile
 from collections.abc import Mapping
@@ -21,6 +22,9 @@ MAX_SOCKET_PATH_BYTES = 107
 
 _ROOM_BYTES = 48
 """What names below a folder for sockets take, and the folder's own."""
+
+_IN_ADDRESSES = re.compile(r"[A-Za-z0-9/._+,=@:~-]*")
+"""What a bot's gRPC, of whatever language, takes for a path and for nothing else in `unix:PATH`."""
 
 _MOST_LINKS = 40
 
@@ -130,8 +134,8 @@ def make_socket_folder() -> Path:
     wrong = ""
     for place in (Path(text).absolute() for text in candidates if text):
         fits = len(os.fsencode(place)) + _ROOM_BYTES <= MAX_SOCKET_PATH_BYTES
-        if not fits or "%" in str(place):  # gRPC takes a '%' for an escape
-            wrong = wrong or f"the path {place} is too long for a socket, or has a '%'"
+        if not fits or not _IN_ADDRESSES.fullmatch(str(place)):
+            wrong = wrong or f"the path {place} is too long for a socket, or has a character that is none of an address"
             continue
         try:
             return Path(tempfile.mkdtemp(prefix="crosstown-", dir=place))

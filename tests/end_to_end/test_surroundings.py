@@ -35,9 +35,9 @@ def with_a_long_tmpdir(place: Path) -> dict[str, str | None]:
     return {"TMPDIR": str(long_folder(place))}
 
 
-def with_an_escape_in_tmpdir(place: Path) -> dict[str, str | None]:
-    (place / "100%").mkdir()
-    return {"TMPDIR": str(place / "100%")}
+def with_odd_characters_in_tmpdir(place: Path) -> dict[str, str | None]:
+    (place / "100%?\udcf6").mkdir()
+    return {"TMPDIR": str(place / "100%?\udcf6")}
 
 
 def with_an_ascii_locale(place: Path) -> dict[str, str | None]:
@@ -55,7 +55,7 @@ def with_all_of_these(place: Path) -> dict[str, str | None]:
     return {**without_home(place), **dict(ASCII), "TMPDIR": str(long_folder(place / "100%"))}
 
 
-ALONE = [without_home, with_a_long_tmpdir, with_an_escape_in_tmpdir, with_an_ascii_locale]
+ALONE = [without_home, with_a_long_tmpdir, with_odd_characters_in_tmpdir, with_an_ascii_locale]
 SURROUNDINGS = [
     with_all_of_these,
     with_a_home_that_cannot_be_written,

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -78,3 +79,22 @@ def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_p
     write_durably(shared / "head", "text\n")
     assert (shared / "head").read_text() == "text\n"
     assert (tmp_path / "precious").read_text() == "ours\n"
+
+
+@pytest.mark.parametrize("name", ["100%", "what?", "number#1", "two words", "line\nbreak", "b\udcf6tt", "bött"])
+def test_sockets_lie_where_their_path_is_that_of_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Else no bot would find its own, and all would have failed to start."""
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(folders.tempfile, "gettempdir", lambda: str(tmp_path / name))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    made = folders.make_socket_folder()
+    made.rmdir()
+    assert made.parent == Path("/tmp")
+
+
+def test_an_ordinary_folder_for_temporary_files_has_the_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TemporaryDirectory(prefix="a-b_c.d+e=f,g@h:i~", dir="/tmp") as short:
+        monkeypatch.setattr(folders.tempfile, "gettempdir", lambda: short)
+        assert folders.make_socket_folder().parent == Path(short)
