@@ -19,8 +19,8 @@ waits for.
 measures only how a run starts, so many times in each game, by turns with another checkout, which has been set up, if
 there is one. Python's byte code is cached, as that of an installed package is. `first match` is the time from the
 command to the first line of the first record, `Hello` what its bots took until their Hello, and `first decision` the
-time from the command to the first answer in that record. Random bots answer in less than a millisecond. `CPU` has the
-seconds of processor time that the command and its workers have used until then. All are medians.
+time from the command until a bot is asked its first question, as the bot notes it. `CPU` has the seconds of processor
+time that the command and its workers have used when the first lines with answers are in the record. All are medians.
 """
 
 import argparse
@@ -61,6 +61,22 @@ profile = "strict"
 first_move_s = 30.0
 move_s = 30.0
 """
+
+NOTING = """
+import time
+from crosstown_bot import Bot, Turn, run
+
+class NotingBot(Bot):
+    wants_observation = False
+    wants_legal_actions = False
+
+    def choose(self, turn: Turn) -> int:
+        turn.note = str(time.monotonic())
+        return hash((self.options["salt"], turn.note)) % turn.legal_count
+
+run(NotingBot)
+"""
+"""In place of the random bot, to see when it is asked: lines of a record are written some time after that."""
 
 BOT = """
 [[bots]]
@@ -127,7 +143,7 @@ class Result:
     close_ms: float
 
 
-def prepare(folder: Path, game: str, bot: Path, blocks: int) -> None:
+def prepare(folder: Path, game: str, bot: Path, blocks: int, *, noting: bool = False) -> None:
     """Write the tournament file, and build its bots."""
     text = FILE.format(game=game, blocks=blocks)
     option = "salt = {}" if bot.parent.name == "python" else 'player = "random"'
@@ -138,6 +154,8 @@ def prepare(folder: Path, game: str, bot: Path, blocks: int) -> None:
             shutil.copytree(bot, copy, ignore=shutil.ignore_patterns("build", "__pycache__"))
             manifest = copy / "bot.toml"
             manifest.write_text(manifest.read_text().replace('version = "1"', f'version = "1.{number}"', 1))
+            if noting:
+                (copy / "bot.py").write_text(NOTING)
         text += BOT.format(path=copy, name=f"bot{number}", option=option.format(number))
     (folder / "short.toml").write_text(text)
     for number in range(2):
@@ -213,7 +231,6 @@ def start(folder: Path, python: str, workers: int) -> Start:
         if b'\n["a"' in text:
             break
         time.sleep(0.002)
-    decision_s = time.monotonic() - began_s
     watch.look()
     cpu_s = watch.sums()["referee"]
     if process.wait():
@@ -221,7 +238,8 @@ def start(folder: Path, python: str, workers: int) -> Start:
     records = [read_record(path) for path in RecordStore.of_run(folder / "runs" / "short").paths().values()]
     first = min(records, key=lambda record: record.header.created_at)
     assert first.footer is not None
-    return Start(match_s, decision_s, max(first.footer.startup_us) / 1e6, cpu_s)
+    asked_s = min(float(line.note) for line in first.lines if isinstance(line, Answer))
+    return Start(match_s, asked_s - began_s, max(first.footer.startup_us) / 1e6, cpu_s)
 
 
 def print_starts(games: Sequence[str], times: int, workers: int, before: Path | None) -> None:
@@ -233,7 +251,7 @@ def print_starts(games: Sequence[str], times: int, workers: int, before: Path | 
     for game in games:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            prepare(folder, game, BOTS["python"], 1)
+            prepare(folder, game, BOTS["python"], 1, noting=True)
             starts: dict[str, list[Start]] = {name: [] for name in pythons}
             for number in range(times + 1):
                 for name, python in pythons.items():

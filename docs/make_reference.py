@@ -16,8 +16,8 @@ from typer.main import get_command
 
 from leaderboard.web.v1.app import make_api
 from leaderboard.web.v1.loading import Operation, operations_of
+from referee.cli.app import make_app
 from referee.cli.game_data import data_page
-from referee.cli.main import make_app
 from referee.games.registry import get_game
 
 PAGE = Path(__file__).parent / "cli.md"

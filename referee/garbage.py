@@ -15,3 +15,9 @@ def no_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+def begin_collection() -> None:
+    """Collect garbage from now on, but leave alone what was made until now: modules and settings, which stay."""
+    gc.freeze()
+    gc.enable()

@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from referee.cli.main import make_app
+from referee.cli.app import make_app
 
 
 def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -1,6 +1,5 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,13 +8,16 @@ import typer
 from referee.cli.arguments import OUT, Out, Secret, Workers
 from referee.cli.cluster import Ca, Cert, ExecutorKind, Key, Scheduler, scheduler_of
 from referee.cli.errors import ExitCode
+from referee.garbage import begin_collection
 
 if TYPE_CHECKING:
     from referee.cluster.peers import Peer
     from referee.tournament.config import Tournament, TournamentConfig
+    from referee.tournament.early import Early
 
 
 def run(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="Tournament file, such as tournaments/first.toml.", show_default=False),
@@ -68,47 +70,44 @@ def run(
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
-    with ExitStack() as stack:
-        early = None
-        if not dry_run and not pin and executor in (None, "local") and scheduler is None:
-            # Before anything else is imported or read: what a worker imports takes as long.
-            from referee.tournament.worker_process import early_worker
+    from referee.tournament.config import load_config
 
-            with suppress(OSError):  # the executor tries again, and says what is wrong
-                early = stack.enter_context(early_worker())
-
-        from referee.tournament.config import load_config
-
-        config = load_config(file)
-        peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+    early: Early | None = context.obj
+    config = load_config(file)
+    peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+    if early is not None and (worker := early.worker) is not None:
         if peer is not None or any(bot.remote is not None or bot.copies for bot in config.bots):
-            stack.close()  # then its matches are played elsewhere, or by a worker that has all of them
-            early = None
-        elif early is not None:
-            early.prepare(game.game for game in config.games)
-        tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
+            # Its matches are played elsewhere, or by a worker that has all of them.
+            worker.kill()
+            early = early._replace(worker=None)
+        else:
+            worker.prepare(game.game for game in config.games)
+    tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
 
-        from referee.cli.run_pages import play_tournament, preview
-        from referee.tournament.resources import available_cores
+    from referee.cli.run_pages import play_tournament, preview
+    from referee.tournament.resources import available_cores
 
-        workers = workers or len(available_cores())
-        if dry_run:
-            preview(tournament, out, workers, new=new, listed=listed, as_json=as_json)
-            return
-        code = play_tournament(
-            tournament,
-            out,
-            workers,
-            pin=pin,
-            new=new,
-            as_json=as_json,
-            quiet=quiet,
-            accept_weaker=accept_weaker,
-            secret=secret,
-            head_file=anchor,
-            scheduler=peer,
-            early=early,
-        )
+    if early is not None:
+        begin_collection()
+
+    workers = workers or len(available_cores())
+    if dry_run:
+        preview(tournament, out, workers, new=new, listed=listed, as_json=as_json)
+        return
+    code = play_tournament(
+        tournament,
+        out,
+        workers,
+        pin=pin,
+        new=new,
+        as_json=as_json,
+        quiet=quiet,
+        accept_weaker=accept_weaker,
+        secret=secret,
+        head_file=anchor,
+        scheduler=peer,
+        early=early,
+    )
     if code != ExitCode.OK:
         raise typer.Exit(code)
 

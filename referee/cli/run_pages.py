@@ -32,6 +32,7 @@ from referee.schedule.stopping import rule_in_force
 from referee.texts import one_line, plural, toml_text
 from referee.tournament.config import Tournament, TournamentConfig, plays_elsewhere
 from referee.tournament.confine import Confinement
+from referee.tournament.early import Early
 from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of, describe
 from referee.tournament.joining import joining, with_added
@@ -39,7 +40,6 @@ from referee.tournament.play import choose_run, play_run
 from referee.tournament.progress import Decide, Reached, Summary, after
 from referee.tournament.resources import available_cores, split_cores, too_many_threads
 from referee.tournament.steering import Steering
-from referee.tournament.worker_process import WorkerProcess
 
 if TYPE_CHECKING:  # tables take long to import, so a run imports them when its first matches are played
     from rich.console import Console, RenderableType
@@ -356,10 +356,10 @@ def play_tournament(
     secret: Path | None = None,
     head_file: Path | None = None,
     scheduler: "Peer | None" = None,
-    early: WorkerProcess | None = None,
+    early: Early | None = None,
 ) -> ExitCode:
-    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. `early`: the
-    process of the first worker, which has been started already. Raises TournamentError."""
+    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. `early`:
+    what has been started already. Raises TournamentError."""
     elsewhere = scheduler is not None and plays_elsewhere(tournament.config)
     tournament, folder = choose_run(tournament, out, new=new, elsewhere=elsewhere)
     if not quiet:
@@ -429,15 +429,15 @@ def play(
     head_file: Path | None = None,
     scheduler: "Peer | None" = None,
     again: Callable[[], Tournament] | None = None,
-    early: WorkerProcess | None = None,
+    early: Early | None = None,
     table_if_stopped: bool = True,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `outlook`
     says how far that is. `secret`: a file with the secrets of the luck. `scheduler`: of the cluster to play on, None
     for this machine. `again` loads the tournament with the bots that have joined since; without it the run takes no
-    orders while it is played. `early`: the process of the first worker, which has been started already. Without
-    `table_if_stopped` the table of a run that was stopped before its end is empty, and nobody waits until the database
-    has caught up with the records of earlier runs of the command. Raises TournamentError."""
+    orders while it is played. `early`: what has been started already. Without `table_if_stopped` the table of a run
+    that was stopped before its end is empty, and nobody waits until the database has caught up with the records of
+    earlier runs of the command. Raises TournamentError."""
     given = given_secrets(secret)
     hidden = [secret] if secret else []
     indexer = Indexer(folder)

@@ -329,7 +329,7 @@ def load_ladder(path: Path) -> LadderConfig:
 
 
 def _read(file: TomlFile) -> LadderConfig:
-    file.homes = _homes()
+    file.homes = _homes
     file.check_keys((), file.values, (*_KEYS, *_TABLES))
     limits, remote = read_limits(file), read_remote(file)
     bots = read_bots(file, limits, remote).bots

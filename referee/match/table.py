@@ -64,6 +64,7 @@ class Table:
         patience_s: float = 0.0,
         on_remote_bot: Callable[[str, str], None] = lambda _entry_id, _what: None,
         machine: Mapping[str, str] | None = None,
+        prints: Prints | None = None,
     ) -> None:
         """`entries`, `sandboxes` and `remote_bots` by id; a bot without a sandbox is plain. A remote bot is not started
         but connects (see `bot`), with `listen` from another machine too; `on_remote_bot` gets a sentence about that.
@@ -71,7 +72,7 @@ class Table:
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         At most `at_once` matches are played side by side, without those whose remote bot is awaited.
         `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any. `machine`: what records say of
-        where they were played.
+        where they were played. `prints`: hashes that are known already.
         `child_reaper` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
@@ -92,7 +93,7 @@ class Table:
         self._games = games
         self._server = WireServer(socket_dir)
         self._stack = AsyncExitStack()
-        self._prints = Prints()
+        self._prints = prints or Prints()
         self._outside: dict[str, Mapping[str, str]] = {}
         self._playing: dict[str, Sequence[LiveBot | RemoteBotSeat | None]] = {}
 

@@ -8,10 +8,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -63,7 +63,26 @@ def probe() -> Probe:
 
 
 def try_sandbox(program: str = "true", interpreter: str = sys.executable) -> Probe:
-    """Starts `program` in a strict sandbox."""
+    """Starts `program` in a strict sandbox, and waits for its end."""
+    with sandbox_trial(program, interpreter) as outcome:
+        return outcome()
+
+
+@contextmanager
+def sandbox_trial(program: str = "true", interpreter: str = sys.executable) -> Iterator[Callable[[], Probe]]:
+    """Starts `program` in a strict sandbox. Gives what waits for the outcome. Nothing of it is left afterwards."""
+    with ExitStack() as stack:
+        found: Probe | Callable[[], Probe]
+        try:
+            found = _begin(program, interpreter, stack)
+        except (OSError, subprocess.SubprocessError) as error:
+            found = _not_tried(error)
+        known = found
+        yield cache(lambda: known if isinstance(known, Probe) else known())
+
+
+def _begin(program: str, interpreter: str, stack: ExitStack) -> Probe | Callable[[], Probe]:
+    """Why it cannot be tried; or what waits for the outcome. The program has ended when the stack is closed."""
     if not sys.platform.startswith("linux"):
         return Probe(False, "it needs Linux", "run tournaments with bots of strangers on Linux")
     if shutil.which(PROGRAM) is None:
@@ -71,25 +90,12 @@ def try_sandbox(program: str = "true", interpreter: str = sys.executable) -> Pro
     found = shutil.which(program)
     if found is None:
         return Probe(False, f"{program} is not there to try it with", "correct PATH")
-    with tempfile.TemporaryDirectory(prefix="crosstown-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        try:
-            told, said = _run(found, folder, interpreter)
-        except (OSError, subprocess.SubprocessError) as error:
-            return Probe(False, f"it could not be tried ({error})", "see: crosstown docs sandbox")
-    if "exit 0 " in told:
-        return Probe(True)
-    return _explain(told, said)
-
-
-def _run(program: str, folder: Path, interpreter: str) -> tuple[str, str]:
-    """What the guardian tells, and what was printed."""
-    mine, theirs = socket.socketpair()
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="crosstown-")))
+    folder.chmod(0o755)
     scratch = folder / "scratch"
     scratch.mkdir()
     argv = guardian_argv(
-        (program,),
+        (found,),
         folder,
         address="",
         limits=ProcessLimits(disk_bytes=1 << 20),
@@ -97,22 +103,45 @@ def _run(program: str, folder: Path, interpreter: str) -> tuple[str, str]:
         context=LaunchContext(Sandbox("strict")),
         group=None,
     )
-    with mine, theirs:
-        done = subprocess.run(
+    mine, theirs = socket.socketpair()
+    stack.enter_context(mine)
+    with theirs:
+        guardian = subprocess.Popen(
             [interpreter, *argv[1:]],
             stdin=theirs.fileno(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_LIMIT_S,
-            check=False,
             start_new_session=True,
         )
-        theirs.close()
-        told = b""
+    stack.callback(_end, guardian, mine)
+    return partial(_outcome, guardian, mine)
+
+
+def _outcome(guardian: subprocess.Popen[bytes], control: socket.socket) -> Probe:
+    """What the guardian tells, once it has ended."""
+    told = b""
+    try:
+        said, _ = guardian.communicate(timeout=_LIMIT_S)
         with suppress(OSError):
-            while chunk := mine.recv(4096):
+            while chunk := control.recv(4096):
                 told += chunk
-    return told.decode("ascii", "replace"), done.stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.SubprocessError) as error:
+        return _not_tried(error)
+    words = told.decode("ascii", "replace")
+    return Probe(True) if "exit 0 " in words else _explain(words, said.decode("utf-8", "replace"))
+
+
+def _end(guardian: subprocess.Popen[bytes], control: socket.socket) -> None:
+    control.close()  # then it ends what it has started
+    with guardian:
+        try:
+            guardian.wait(_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            guardian.kill()
+
+
+def _not_tried(error: Exception) -> Probe:
+    return Probe(False, f"it could not be tried ({error})", "see: crosstown docs sandbox")
 
 
 def _explain(told: str, said: str) -> Probe:

@@ -114,6 +114,12 @@ def runtime_of(entry: Entry) -> str:
     return _our_runtime() if _is_ours(_programs(entry)) else ""
 
 
+def look_ahead(prints: Prints) -> None:
+    """Look now at what plays with every bot of the referee's own Python, so that it is known when one plays."""
+    _our_runtime()
+    prints.of(*our_packages())
+
+
 @cache
 def _our_runtime() -> str:
     installed = sorted({f"{name}=={version}" for name, version in map(_name_and_version, distributions())})

@@ -62,6 +62,7 @@ version = "1"                    # what it must say in Hello; default: anything
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,7 @@ def load_config(path: Path) -> TournamentConfig:
     """Read and check a tournament file, but not yet its bots' folders. Raises ConfigError."""
     file = TomlFile(path)
     style = read_format(file)
-    file.homes = _homes(style)
+    file.homes = partial(_homes, style)  # which loads all plug-ins
     file.check_keys((), file.values, (*_KEYS, style.name, *_TABLES))
     games = read_games(file)
     limits = read_limits(file)

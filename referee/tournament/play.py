@@ -14,6 +14,7 @@ from referee.run.run import Run
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
+from referee.tournament.early import Early
 from referee.tournament.entrants import load_tournament, stand_ins
 from referee.tournament.executor import Executor
 from referee.tournament.identity import describe
@@ -25,7 +26,6 @@ from referee.tournament.resources import share_memory
 from referee.tournament.runner import Observer
 from referee.tournament.session import run_session
 from referee.tournament.steering import Steering
-from referee.tournament.worker_process import WorkerProcess
 
 
 class PlayObserver(Observer, Protocol):
@@ -61,16 +61,17 @@ def play_run(
     hidden: Sequence[Path] = (),
     head_file: Path | None = None,
     steering: Steering | None = None,
-    early: WorkerProcess | None = None,
+    early: Early | None = None,
 ) -> Summary:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
-    `cores`: per worker those it is bound to. `hidden` are files that no bot may see. `early`: the process of the first
-    worker, which has been started already. The rest is as in `run_session`.
+    `cores`: per worker those it is bound to. `hidden` are files that no bot may see. `early`: what has been started
+    already. The rest is as in `run_session`.
     """
     run = Run(folder)
     gone = {bot.entry_id for bot in run.participants if bot.out}
-    confinement = confine_all(tournament, probe(), hidden, begun=run.begun, accept_weaker=accept_weaker)
+    found = early.probe() if early is not None else probe()
+    confinement = confine_all(tournament, found, hidden, begun=run.begun, accept_weaker=accept_weaker)
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
     machine = machine_of(tournament, staying, Prints(), find().controllers)
 
@@ -91,7 +92,7 @@ def play_run(
             processes=tournament.processes,
             guests=invite_all(tournament, folder.path / "tls", gone),
             note=lambda sentence: observer.note(one_line(sentence)),
-            early=early,
+            early=None if early is None else early.worker,
         )
 
     return run_session(

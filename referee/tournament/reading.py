@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
 from pathlib import Path
@@ -91,7 +91,7 @@ class TomlFile:
         ConfigError."""
         self.path = path
         self.text = ""
-        self.homes: Mapping[str, str] = {}
+        self.homes: Callable[[], Mapping[str, str]] = dict
         """By key, in words where it belongs: for those that are written somewhere else."""
         if values is not None:
             self.values: Mapping[str, Any] = values
@@ -156,7 +156,7 @@ class TomlFile:
             if key in known:
                 continue
             place = (*table, key)
-            if home := self.homes.get(key):
+            if home := self.homes().get(key):
                 what = f"'{dotted(*place)}' is in the wrong place: '{key}' belongs {home}"
                 self.fail(place, what, f"move it, or remove it; {_listed(known, 'the keys here are')}")
             self.fail(place, f"unknown key '{dotted(*place)}'", suggest(key, known, "the keys here are"))

@@ -23,12 +23,14 @@ from typing import BinaryIO
 from referee.errors import ExpectedError
 from referee.event_loop import run_loop
 from referee.games.registry import UnknownGame, load_game
+from referee.garbage import begin_collection
 from referee.match.invitation import Invitation
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError
+from referee.process.outside import Prints, look_ahead
 from referee.process.processes import PR_SET_PDEATHSIG, prctl
 from referee.process.sandbox import Sandbox
 from referee.schedule.spec import MatchSpec
@@ -112,8 +114,8 @@ class Link:
         os._exit(1)
 
 
-async def serve(link: Link) -> None:
-    """Play until the runner says stop or is gone."""
+async def serve(link: Link, prints: Prints) -> None:
+    """Play until the runner says stop or is gone. `prints`: hashes that are known already."""
     link.start()
     line = await link.receive()
     if line is None:
@@ -144,6 +146,7 @@ async def serve(link: Link) -> None:
                 listen=setup.guests.listen if setup.guests else None,
                 at_once=setup.guests.at_once if setup.guests else None,
                 machine=setup.machine,
+                prints=prints,
                 patience_s=PATIENCE_S if setup.guests and setup.guests.terms else 0.0,
                 on_remote_bot=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
@@ -411,14 +414,17 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    prints = Prints()
     if EARLY in sys.argv:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it plays nothing yet, and may be stuck in the import of a game
+        look_ahead(prints)
         wait_for_runner(incoming.fileno())
+    begin_collection()
     wake_when_parent_dies()
     raise_file_limit()
     link = Link(incoming, outgoing)
     with suppress(BrokenPipeError):  # the runner is gone
-        run_loop(serve(link))
+        run_loop(serve(link, prints))
     link.tidy()
     sys.stderr.flush()
     os._exit(0)  # the reading thread may be waiting still

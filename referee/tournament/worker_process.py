@@ -1,13 +1,15 @@
 """A worker process as its runner has it: the process, the socket that is its stdin, and the pipe that is its stdout."""
 
-import asyncio
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:  # the first worker starts before its runner imports asyncio
+    import asyncio
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
 EARLY = "--early"
@@ -72,6 +74,8 @@ class WorkerProcess:
 
     async def connect(self, longest_line: int) -> None:
         """Before the first line. Raises OSError."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         self._lines = lines = asyncio.StreamReader(longest_line)
         self._reading, _ = await loop.connect_read_pipe(
@@ -111,6 +115,8 @@ class WorkerProcess:
 
     async def wait(self) -> None:
         """Until it has ended."""
+        import asyncio
+
         pause_s = _FIRST_PAUSE_S
         while self.returncode is None:
             await asyncio.sleep(pause_s)

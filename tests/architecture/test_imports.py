@@ -353,6 +353,7 @@ FOR_TYPES_ALONE = {
     "referee.process.guardian": "one process for each bot, which starts without `typing` and `collections.abc`",
     "referee.process.processes": "the guardian imports it",
     "referee.process.trees": "the guardian imports it",
+    "referee.cli.app": "a run has started something before it, other commands have not",
     "referee.cli.bots": "`crosstown COMMAND --help` imports it",
     "referee.cli.cluster": "`crosstown COMMAND --help` imports it",
     "referee.cli.compare": "`crosstown COMMAND --help` imports it",
@@ -370,6 +371,8 @@ FOR_TYPES_ALONE = {
     "referee.match": "a runner has results, and nothing of what plays",
     "referee.match.seat": "a runner needs no streams",
     "referee.wire": "a runner needs addresses and certificates, no streams",
+    "referee.tournament.early": "the first worker starts before anything else is imported",
+    "referee.tournament.worker_process": "the first worker starts before anything else is imported",
     "referee.tournament.confine": "a worker starts without what reads tournament files",
     "referee.tournament.remote": "a worker starts without what reads tournament files",
     "referee.run.run": "the library of signatures takes as long to load as everything else of a run",
@@ -392,7 +395,7 @@ def test_only_what_starts_fast_imports_for_types_alone() -> None:
 def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
     of_commands = {module for module, why in FOR_TYPES_ALONE.items() if "--help" in why}
     for words, imported in (("", of_commands), ("['--help']", set())):
-        program = f"import sys, referee.cli.main as cli; cli.make_app({words}); print(*sys.modules)"
+        program = f"import sys, referee.cli.app as cli; cli.make_app({words}); print(*sys.modules)"
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert of_commands & set(ran.stdout.split()) == imported
 
@@ -417,7 +420,7 @@ def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
             ),
         ),
         (
-            "from referee.cli.main import make_app; make_app()",
+            "from referee.cli.app import make_app; make_app()",
             (
                 *("asyncio", "email", "importlib.metadata", "numpy", "rich", "sqlite3", "ssl", "tomllib"),
                 *("leaderboard", "referee.process", "referee.record", "referee.run", "referee.tournament"),

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from referee.cli.main import make_app
+from referee.cli.app import make_app
 
 ROOT = Path(__file__).parents[2]
 TEXTS = sorted(

@@ -279,9 +279,7 @@ def test_a_dry_run_plays_nothing(workplace, write_cup):
 
 def test_start_up_is_quick(workplace):
     """Listing versions must not load grpc, the database or the ratings."""
-    code = (
-        "import sys; from referee.cli.main import run_command; run_command(['--version']); print(sorted(sys.modules))"
-    )
+    code = "import sys; from referee.cli.app import run_command; run_command(['--version']); print(sorted(sys.modules))"
     listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     for heavy in ("'grpc'", "'sqlite_utils'", "'trueskill'", "'google.protobuf'"):
         assert heavy not in listed

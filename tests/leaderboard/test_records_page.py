@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.match.result import Fault
 from referee.record import FORMAT, Footer, Header, SeatHeader, SeatStats
 from referee.record.archive import write_archive

@@ -174,7 +174,7 @@ def loaded_after(words: str) -> str:
 @pytest.mark.slow
 def test_neither_the_help_nor_the_pages_load_fastapi(tmp_path: Path) -> None:
     assert loaded_after("import leaderboard.web.v1.app") == "True True"
-    assert loaded_after("from contextlib import suppress\nfrom referee.cli.main import make_app\n"
+    assert loaded_after("from contextlib import suppress\nfrom referee.cli.app import make_app\n"
                         "with suppress(SystemExit):\n    make_app()(['--help'])") == "False False"  # fmt: skip
     pages = f"""
 import asyncio, httpx

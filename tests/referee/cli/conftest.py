@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.records import read_match
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 from referee.run.folder import RunFolder

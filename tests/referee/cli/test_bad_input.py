@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 
 ROOT = Path(__file__).resolve().parents[3]
 RANDOM = str(ROOT / "bots" / "python" / "random")

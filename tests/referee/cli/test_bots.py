@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from referee.cli.app import run_command
 from referee.cli.bot_pages import KITS, kit_folder
-from referee.cli.main import run_command
 from referee.process.manifest import ManifestError, parse_manifest
 
 ROOT = Path(__file__).resolve().parents[3]

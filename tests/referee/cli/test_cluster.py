@@ -27,7 +27,7 @@ class None_(importlib.abc.MetaPathFinder):
             raise ImportError(f"{name} is not to be imported here")
 
 sys.meta_path.insert(0, None_())
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 sys.exit(run_command(sys.argv[1:]))
 """
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.process import checkup
 from referee.process.checkup import Row
 

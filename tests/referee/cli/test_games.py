@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.games import registry
 from referee.games.registry import BrokenGame, load_game
 

@@ -1,6 +1,8 @@
 """The command line as a whole."""
 
 import re
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -8,7 +10,8 @@ from typer.main import get_command
 
 from leaderboard.store import read_rows
 from referee.cli import errors
-from referee.cli.main import make_app
+from referee.cli.app import make_app
+from referee.cli.main import begins_early
 from referee.tournament import play as running
 from referee.tournament.runner import Summary
 
@@ -175,3 +178,46 @@ def test_the_list_of_commands_is_that_of_the_commands_themselves(crosstown):
     shown = crosstown("--help").out.rstrip()
     with get_command(make_app()).make_context("crosstown", [], resilient_parsing=True) as context:
         assert context.get_help().rstrip() == shown
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (("run", "x.toml"), True),
+        (("--debug", "run", "x.toml", "--workers", "2"), True),
+        (("run", "x.toml", "--dry-run"), False),
+        (("run", "x.toml", "--pin"), False),
+        (("run", "x.toml", "--executor=dask"), False),
+        (("run", "x.toml", "--scheduler", "tls://host:1"), False),
+        (("run", "--help"), False),
+        (("standings", "run"), False),
+        ((), False),
+    ],
+)
+def test_a_run_that_is_played_here_begins_before_its_command_line_is_read(words, begins):
+    assert begins_early(words) is begins
+
+
+STARTED = """
+import sys
+
+def look(event, values):
+    if event == "subprocess.Popen":
+        words = [str(word) for word in values[1]]
+        what = "worker" if "referee.tournament.worker" in words else "sandbox" if "-S" in words else "other"
+        slow = sorted({"asyncio", "typer", "referee.process.checkup", "referee.tournament.config"} & sys.modules.keys())
+        print(what, *slow, file=sys.stderr)
+
+sys.addaudithook(look)
+from referee.cli.main import main
+main()
+"""
+
+
+def test_the_first_worker_and_the_sandbox_are_started_before_the_command_line_is_imported(tmp_path):
+    command = [sys.executable, "-c", STARTED, "run", "missing.toml"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    started, wrong = ran.stderr.split("error: ")
+    assert started.splitlines() == ["worker", "sandbox referee.process.checkup"]
+    assert "no such file" in wrong
+    assert ran.returncode == 2

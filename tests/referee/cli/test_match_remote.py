@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.record import read_record
 
 ROOT = Path(__file__).resolve().parents[3]

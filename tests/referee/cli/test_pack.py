@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.record.store import archives_in
 from referee.run.lock import RunLock
 

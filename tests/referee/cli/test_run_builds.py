@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli import building
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.errors import PlatformError
 from referee.process.checkup import Probe
 from referee.record import read_record

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from referee.cli.main import make_app, run_command
+from referee.cli.app import make_app, run_command
 
 
 @pytest.fixture

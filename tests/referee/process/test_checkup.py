@@ -1,5 +1,6 @@
 """The check of a machine tells every lack apart, why it matters and what to do."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,8 @@ import pytest
 
 from referee.process import checkup, sandbox
 from referee.process.cgroup import Cgroups
-from referee.process.checkup import Probe, Row, SandboxError, check_machine, choose_profile, try_sandbox
+from referee.process.checkup import Probe, Row, SandboxError, check_machine, choose_profile, sandbox_trial, try_sandbox
+from referee.process.processes import children
 
 
 @pytest.fixture
@@ -107,6 +109,18 @@ def test_strict_that_was_asked_for_and_does_not_work_is_refused_with_the_reason(
     with pytest.raises(SandboxError, match="does not work here: no bubblewrap") as caught:
         choose_profile("strict", Probe(False, "no bubblewrap", "install it"))
     assert caught.value.next_step == "install it"
+
+
+def test_a_trial_that_nobody_waits_for_leaves_nothing_behind() -> None:
+    before = set(children(os.getpid()))
+    with sandbox_trial("yes"):  # which never ends
+        assert len(set(children(os.getpid())) - before) == 1
+    assert set(children(os.getpid())) <= before
+
+
+def test_the_outcome_of_a_trial_can_be_asked_for_again() -> None:
+    with sandbox_trial() as outcome:
+        assert outcome() is outcome()
 
 
 def test_the_probe_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,16 @@ import pytest
 
 from referee.process import outside
 from referee.process.entry import load_entry
-from referee.process.outside import LISTED, MISSING, OUR_PACKAGES, PACKAGES_OF, Prints, outside_of, runtime_of
+from referee.process.outside import (
+    LISTED,
+    MISSING,
+    OUR_PACKAGES,
+    PACKAGES_OF,
+    Prints,
+    look_ahead,
+    outside_of,
+    runtime_of,
+)
 
 WriteBot = Callable[..., Path]
 
@@ -34,6 +43,18 @@ def tool(tmp_path: Path) -> Path:
 
 def named(folder: Path, *read: Path) -> dict[str, str]:
     return outside_of(load_entry(folder), map(str, read), Prints(0))
+
+
+def test_what_was_looked_at_ahead_is_not_read_again(write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = load_entry(write_bot({"bot.py": ""}))
+    prints = Prints(0)
+    look_ahead(prints)
+    read: list[str] = []
+    monkeypatch.setattr(outside, "content_of", lambda name: read.append(name) or b"")
+    monkeypatch.setattr(outside, "distributions", lambda: read.append("packages") or ())
+    outside_of(entry, (), prints)
+    runtime_of(entry)
+    assert {os.path.realpath(name) for name in read} == {os.path.realpath(sys.executable)}
 
 
 def test_a_bot_of_our_python_has_its_interpreter_and_our_packages(write_bot: WriteBot) -> None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.completeness import gaps_of
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.record import read_record
 from referee.run.folder import RunFolder
 from referee.run.journal import read_journal

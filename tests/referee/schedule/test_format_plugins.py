@@ -70,3 +70,8 @@ def test_a_broken_plug_in_is_named_and_breaks_nothing_else(install, loads, words
 def test_our_own_formats_cannot_be_replaced(install):
     install("swiss", documented())
     assert get_format("swiss").title == "rounds of those with equal points"
+
+
+def test_plug_ins_are_not_looked_for_in_the_file_of_a_tournament_in_our_own_format(make_tournament, monkeypatch):
+    monkeypatch.setattr(registry, "_plugins", lambda: pytest.fail("all installed packages are looked through"))
+    assert make_tournament(format="swiss").config.format == "swiss"

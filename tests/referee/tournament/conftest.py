@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 
 
 @pytest.fixture(autouse=True)

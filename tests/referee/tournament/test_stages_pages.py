@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 
 STAGES = (
     '[[stages]]\nname = "groups"\ngroups = 2\nadvance = 2\n'

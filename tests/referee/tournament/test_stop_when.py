@@ -14,7 +14,7 @@ from leaderboard.index import load_index
 from leaderboard.results import result_of
 from leaderboard.run_table import run_table
 from leaderboard.stopping import StoppingRule, outlook_of, result_of_score
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.errors import ConfigError, UsageError
 from referee.record import read_record
 from referee.run.run import Run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.cli.main import run_command
+from referee.cli.app import run_command
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
