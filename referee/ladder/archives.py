@@ -37,6 +37,9 @@ _RATIO_FROM_BYTES = 1 << 20
 """Below this size the ratio is not checked: a few small files of zeros are no bomb."""
 _SKIPPED = "__MACOSX"
 """Entries that macOS adds beside the files."""
+_ENTRIES_A_FILE = 4
+"""An archive may have so many entries for each file that it may have: folders that are named again, entries that are
+skipped, and the headers of a tar file before a member."""
 
 _OTHER_KINDS = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
@@ -250,6 +253,12 @@ class _Tree:
         self._kinds[path] = kind
         self.count()
 
+    def check_entries(self, number: int) -> None:
+        """ArchiveError if the archive has so many entries that reading them takes too long."""
+        most = _ENTRIES_A_FILE * self.limits.files
+        if number > most:
+            raise ArchiveError(f"the archive has more than {most:,} entries", "pack the bot's folder again")
+
     def count(self) -> None:
         if len(self._kinds) > self.limits.files:
             raise ArchiveError(
@@ -329,6 +338,7 @@ def _read_zip(file: BinaryIO, tree: _Tree) -> None:
     _check_directory(file)
     with zipfile.ZipFile(file) as packed:
         size = file.seek(0, os.SEEK_END)
+        tree.check_entries(len(packed.infolist()))
         for info in packed.infolist():
             if not 0 <= info.header_offset < size:
                 raise zipfile.BadZipFile("a file lies outside of it")
@@ -386,6 +396,12 @@ def _special(kind: int) -> str:
 
 _TYPES = {b"3": "a device", b"4": "a device", b"6": "a pipe", b"S": "a sparse file", b"V": "the label of a volume"}
 _FILE_TYPES = (b"0", b"\0", b"7")
+_KEYS = (b"path", b"linkpath", b"size")
+_SPARSE = "GNU.sparse"
+"""How all keys of a sparse file begin."""
+
+_LENGTH_BYTES = 9
+"""Of the length of a record and the space after it, at most."""
 
 
 class _Reads(Protocol):
@@ -435,11 +451,14 @@ class _Unzipped:
 
 def _read_tar(file: BinaryIO, tree: _Tree) -> None:
     limits = tree.limits
-    most_bytes = limits.unpacked_bytes + limits.files * 4 * _BLOCK_BYTES + (1 << 20)
+    most_bytes = limits.unpacked_bytes + limits.files * _ENTRIES_A_FILE * _BLOCK_BYTES + (1 << 20)
     with gzip.GzipFile(fileobj=file) as unzipped:
         stream = _Unzipped(unzipped, most_bytes)
         extra: dict[str, str] = {}
+        entries = 0
         while any(block := stream.exactly(_BLOCK_BYTES)):
+            entries += 1
+            tree.check_entries(entries)
             extra = _read_tar_member(block, stream, tree, extra)
         stream.drain()
 
@@ -466,7 +485,7 @@ def _read_tar_member(block: bytes, stream: _Unzipped, tree: _Tree, extra: dict[s
         size = int(extra["size"]) if re.fullmatch(r"[0-9]{1,18}", extra["size"], re.ASCII) else -1
     if size < 0:
         raise EOFError("a size is no number")
-    if any(key.startswith("GNU.sparse") for key in extra):
+    if _SPARSE in extra:
         kind = b"S"
     mode = _number(block[100:108])
     if kind == b"5" or (kind in _FILE_TYPES and name.endswith("/")):
@@ -485,16 +504,20 @@ def _read_tar_member(block: bytes, stream: _Unzipped, tree: _Tree, extra: dict[s
 
 
 def _records(content: bytes) -> dict[str, str]:
-    """Of a pax header: lines of LENGTH KEY=VALUE."""
-    found = {}
-    while content:
-        length, space, _ = content.partition(b" ")
-        number = int(length) if length.isdigit() and len(length) < 9 else 0
-        if not space or not len(length) + 3 <= number <= len(content):
+    """Of a pax header, lines of LENGTH KEY=VALUE, those that matter here. The others are not kept: an archive may have
+    millions of them."""
+    found, at = {}, 0
+    while at < len(content):
+        length, space, _ = content[at : at + _LENGTH_BYTES].partition(b" ")
+        number = int(length) if length.isdigit() else 0
+        if not space or not len(length) + 3 <= number <= len(content) - at:
             raise EOFError("a header is not well formed")
-        key, _, value = content[len(length) + 1 : number - 1].partition(b"=")
-        found[key.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
-        content = content[number:]
+        key, _, value = content[at + len(length) + 1 : at + number - 1].partition(b"=")
+        if key.startswith(_SPARSE.encode()):
+            found[_SPARSE] = ""
+        elif key in _KEYS:
+            found[key.decode()] = value.decode("utf-8", "surrogateescape")
+        at += number
     return found
 
 

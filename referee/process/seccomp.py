@@ -4,8 +4,10 @@ Namespaces keep a bot apart already. The filter closes what they do not cover: t
 ptrace, descriptors of other processes, and sockets of families that know no network namespace (AF_VSOCK reaches the
 host of a virtual machine). What lies in netlink sockets counts as nobody's memory, and a bot could fill the machine's
 with it: only a bot with the network has them, to list its interfaces. What a socket keeps of some of its options (keys
-of TCP, groups that it joins, filters) is nobody's memory either: these options are refused, as are filters of system
-calls, whose compiled code counts towards a limit of the whole machine. Protocols other than TCP, UDP and ICMP are
+of TCP, groups that it joins, filters, a queue of errors) is nobody's memory either, nor what UDP holds back until more
+comes, pages that splice(2) takes from a socket into a pipe, and policies of memory: these options and calls are
+refused, or succeed and do nothing where programs expect them. Filters of system calls are refused, too: their compiled
+code counts towards a limit of the whole machine. Protocols other than TCP, UDP and ICMP are
 refused, because the kernel would load modules for them.
 
 Numbers of system calls that are newer than this filter do not exist for a bot: libraries fall back to older calls, as
@@ -36,7 +38,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_EPERM, _ENOSYS, _EPROTONOSUPPORT, _EAFNOSUPPORT = 1, 38, 93, 97
+_EPERM, _EINVAL, _ENOSYS, _EPROTONOSUPPORT, _EAFNOSUPPORT = 1, 22, 38, 93, 97
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
@@ -45,18 +47,33 @@ _AF_NETLINK, _NETLINK_ROUTE = 16, 0  # lists one's own interfaces
 _TYPE_BITS, _TYPES = 0xF, (1, 2)  # SOCK_STREAM, SOCK_DGRAM
 _PROTOCOLS = (0, 1, 6, 17, 58)  # the usual one, ICMP, TCP, UDP, ICMPv6
 _SOCKET_OPTIONS = {
-    # SOL_SOCKET: SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF, SO_ZEROCOPY
-    1: (26, 50, 51, 52, 60),
+    # SOL_SOCKET: SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF, SO_ZEROCOPY, SO_TXTIME
+    1: (26, 50, 51, 52, 60, 61),
     # IPPROTO_IP: IP_BLOCK_SOURCE, IP_ADD_MEMBERSHIP, IP_ADD_SOURCE_MEMBERSHIP, IP_MSFILTER, and the MCAST_ ones
     0: (35, 38, 39, 41, 42, 43, 46, 48),
-    # IPPROTO_IPV6: IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST, the MCAST_ ones, IPV6_RTHDR
-    41: (20, 27, 42, 43, 46, 48, 57),
+    # IPPROTO_IPV6: IPV6_2292PKTOPTIONS, IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST, IPV6_FLOWLABEL_MGR, the MCAST_ ones,
+    # IPV6_RTHDR
+    41: (6, 20, 27, 32, 42, 43, 46, 48, 57),
     # IPPROTO_TCP: TCP_MD5SIG, TCP_ULP, TCP_MD5SIG_EXT, TCP_AO_ADD_KEY
     6: (14, 31, 32, 38),
+    # IPPROTO_UDP: UDP_CORK
+    17: (1,),
 }
 """By level: options for which the kernel keeps memory that it counts as nobody's, up to 128 KiB a socket."""
 
+_SILENT_OPTIONS = {
+    1: (37, 65),  # SO_TIMESTAMPING, in its two forms
+    0: (11, 26),  # IP_RECVERR, IP_RECVERR_RFC4884: resolvers set it, and give up where it is refused
+    41: (25, 31),  # IPV6_RECVERR, IPV6_RECVERR_RFC4884
+}
+"""Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either."""
+
+_MSG_MORE = 0x8000
+"""A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""
+
+
 _PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
+_NAME_MEMORY = 0x53564D41  # PR_SET_VMA
 _ADVICE = (12, 20, 21)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT
 _RLIMIT_CORE = 4
 _MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
@@ -78,11 +95,13 @@ _UNKNOWN_FROM = 467
 
 @dataclass(frozen=True, slots=True)
 class _Architecture:
-    """Numbers of system calls. `without_effect` succeed and do nothing; of those in `by_argument`, what happens depends
-    on one; preadv2 with flags asks whether a page is in memory."""
+    """Numbers of system calls. `splice` fails as for a file that it cannot take from. `without_effect` succeed and do
+    nothing. Of those in `by_argument`, what happens depends on one; preadv2 with flags asks whether a page is there.
+    """
 
     audit: int
     flock: int
+    splice: int
     by_argument: dict[str, int]
     without_effect: tuple[int, ...]
     refused: dict[str, int]
@@ -92,24 +111,28 @@ _ARCHITECTURES = {
     "x86_64": _Architecture(
         audit=0xC000003E,
         flock=73,
+        splice=275,
         by_argument={
             "mmap": 9,
             "ioctl": 16,
             "madvise": 28,
             "shmget": 29,
             "socket": 41,
+            "sendto": 44,
+            "sendmsg": 46,
             "socketpair": 53,
             "setsockopt": 54,
             "fcntl": 72,
             "prctl": 157,
             "setrlimit": 160,
             "prlimit64": 302,
+            "sendmmsg": 307,
             "memfd_create": 319,
             "preadv2": 327,
         },
         # msync, fsync, fdatasync, setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64,
-        # sync_file_range, syncfs, sched_setattr
-        without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 277, 306, 314),
+        # mbind, set_mempolicy, sync_file_range, syncfs, sched_setattr, set_mempolicy_home_node
+        without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 237, 238, 277, 306, 314, 450),
         refused={
             "mincore": 27,
             "modify_ldt": 154,
@@ -154,6 +177,7 @@ _ARCHITECTURES = {
     "aarch64": _Architecture(
         audit=0xC00000B7,
         flock=32,
+        splice=76,
         by_argument={
             "fcntl": 25,
             "ioctl": 29,
@@ -162,16 +186,19 @@ _ARCHITECTURES = {
             "shmget": 194,
             "socket": 198,
             "socketpair": 199,
+            "sendto": 206,
             "setsockopt": 208,
+            "sendmsg": 211,
             "mmap": 222,
             "madvise": 233,
             "prlimit64": 261,
+            "sendmmsg": 269,
             "memfd_create": 279,
             "preadv2": 286,
         },
         # sync, fsync, fdatasync, sync_file_range, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority,
-        # fadvise64, msync, syncfs, sched_setattr
-        without_effect=(81, 82, 83, 84, 118, 119, 122, 140, 223, 227, 267, 274),
+        # fadvise64, msync, mbind, set_mempolicy, syncfs, sched_setattr, set_mempolicy_home_node
+        without_effect=(81, 82, 83, 84, 118, 119, 122, 140, 223, 227, 235, 237, 267, 274, 450),
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -235,6 +262,7 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False, network:
         (_IF_AT_LEAST, "unknown", "", _UNKNOWN_FROM),  # the numbers of x32, another set of calls, are higher
         *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
         *_switch("without effect", *silent),
+        *_switch("invalid", known.splice),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
         *_ENDS,
         *_by_argument(() if file_locks else _LOCK_COMMANDS, network=network),
@@ -252,6 +280,8 @@ _ENDS: tuple[_Instruction | str, ...] = (
     (_RETURN, "", "", _ERRNO),
     "unknown",
     (_RETURN, "", "", _ERRNO | _ENOSYS),
+    "invalid",
+    (_RETURN, "", "", _ERRNO | _EINVAL),
     "no family",
     (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
     "no protocol",
@@ -290,6 +320,7 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
         "prctl",
         _load_argument(0),
         *_switch("refused", *_PRCTL),
+        *_switch("without effect", _NAME_MEMORY),
         _go("allowed"),
         "setrlimit",
         _load_argument(0),
@@ -302,6 +333,13 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
         (_IF_EQUAL, "", "without effect", 0),
         _load_argument(2, upper=True),
         (_IF_EQUAL, "allowed", "without effect", 0),
+        "sendto",
+        "sendmmsg",
+        _load_argument(3),
+        (_IF_ANY_BIT, "refused", "allowed", _MSG_MORE),
+        "sendmsg",
+        _load_argument(2),
+        (_IF_ANY_BIT, "refused", "allowed", _MSG_MORE),
         "socketpair",
         _load_argument(0),
         (_IF_EQUAL, "allowed", "no family", _AF_UNIX),
@@ -328,7 +366,8 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
         _go("allowed"),
     ]
     for level, options in _SOCKET_OPTIONS.items():
-        program += [f"level {level}", _load_argument(2), *_switch("refused", *options), _go("allowed")]
+        silent = _switch("without effect", *_SILENT_OPTIONS.get(level, ()))
+        program += [f"level {level}", _load_argument(2), *_switch("refused", *options), *silent, _go("allowed")]
     return program
 
 

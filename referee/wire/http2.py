@@ -77,6 +77,13 @@ BYTES_A_UNIT = 16384
 """Of messages; of all other frames 256."""
 
 OTHER_BYTES_A_UNIT = 256
+COMPRESSED_BYTES_A_UNIT = 1024
+"""Of a compressed message as it came: how long it takes to unpack says that, and not what it unpacks to."""
+
+SMALL_READ_BYTES = 1024
+"""A reading of less that ends no frame costs a unit, too: else a frame of 16 KiB, which is one, could come byte by
+byte, and wake the referee as often."""
+
 CALL_UNITS = 20
 """A frame that opens a call: reading its headers takes twenty times as long as a ping."""
 
@@ -386,6 +393,7 @@ class Call:
             data = bytes(assembled[_PREFIX.size : end])
             del assembled[:end]
             if compressed:
+                self._connection.spend(size // COMPRESSED_BYTES_A_UNIT)
                 unpacked = self._unpacked(data)
                 if unpacked is None:
                     return
@@ -554,6 +562,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         traffic = self.traffic
         traffic.received_bytes += nbytes
+        frames = traffic.frames
         self.heard_at_s = time.monotonic()
         if self._closed:
             return
@@ -567,6 +576,8 @@ class Connection(asyncio.BufferedProtocol):
                 self._in += self._host.buffer[:nbytes]
                 if self._greeted or self._take_preface():
                     del self._in[: self._take_frames(self._in)]
+            if traffic.frames == frames and nbytes < SMALL_READ_BYTES:
+                self.spend(1)
         except _ConnectionError as error:
             self._break_off(error)
         finally:

@@ -6,8 +6,10 @@ import os
 import stat
 import struct
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", mode: int
 
 
 def taken(tmp_path: Path, data: bytes, limits: ArchiveLimits = LIMITS) -> Path:
+    tmp_path.mkdir(exist_ok=True)
     (tmp_path / "sent").write_bytes(data)
     return unpack(tmp_path / "sent", tmp_path / "unpacked", limits)
 
@@ -255,6 +258,49 @@ def test_a_zip64_file_is_refused(tmp_path: Path) -> None:
 def test_a_header_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     data = tarred((member("a", tarfile.XHDTYPE), b"1 x=" + bytes(1 << 18)))
     assert "header of the archive has" in refused(tmp_path, data)
+
+
+def header(name: bytes, kind: bytes, content: bytes = b"") -> bytes:
+    """A member of a tar file, with its content."""
+    block = tarfile.TarInfo(name.decode())
+    block.type, block.size = kind, len(content)
+    return block.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(b"__MACOSX/a", tarfile.REGTYPE), (b"a/b", tarfile.DIRTYPE), (b"g", tarfile.XGLTYPE), (b"x", tarfile.XHDTYPE)],
+)
+def test_entries_without_end_are_refused_even_if_none_of_them_is_a_file(
+    tmp_path: Path, name: bytes, kind: bytes
+) -> None:
+    bot = header(b"bot.py", tarfile.REGTYPE, b"x")
+    few, many = (gzip.compress(header(name, kind) * number + bot + bytes(1024)) for number in (190, 200))
+    assert taken(tmp_path / "few", few).is_dir()
+    assert "has more than 200 entries" in refused(tmp_path / "many", many)
+
+
+def test_entries_without_end_are_refused_in_a_zip_file_too(tmp_path: Path) -> None:
+    few, many = (zipped(("bot.py", b"x"), *((f"__MACOSX/{n}", b"") for n in range(number))) for number in (199, 200))
+    assert taken(tmp_path / "few", few).is_dir()
+    assert "has more than 200 entries" in refused(tmp_path / "many", many)
+
+
+def test_attributes_that_nobody_asks_for_are_not_kept(tmp_path: Path) -> None:
+    """Millions of them fit into an archive."""
+    attributes = iter(f"18 x{number:011x}=y\n".encode() for number in range(250_000))
+    parts = iter(lambda: b"".join(islice(attributes, 3600)), b"")
+    headers = b"".join(header(b"x", tarfile.XHDTYPE, part) for part in parts)
+    name = header(b"x", tarfile.XHDTYPE, b"15 path=bot.py\n")
+    data = gzip.compress(headers + name + header(b"other", tarfile.REGTYPE, b"x") + bytes(1024))
+    tracemalloc.start()
+    try:
+        folder = taken(tmp_path, data, ArchiveLimits(unpacked_bytes=4 << 20))
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [path.name for path in folder.iterdir()] == ["bot.py"]
+    assert peak_bytes < 4 << 20
 
 
 def test_padding_without_end_is_refused(tmp_path: Path) -> None:

@@ -126,12 +126,27 @@ def places(folder: Path, version: int) -> dict[str, Hierarchy]:
     ],
 )
 def test_limits_in_the_words_of_each_version(
-    tmp_path: Path, version: int, there: set[str], written: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, there: set[str], written: dict[str, str]
 ) -> None:
     for name in there:
         (tmp_path / name).touch()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
     settings = list(cgroup._settings(places(tmp_path, version), LIMITS))
     assert {file: value for _, file, value in settings} == written
+
+
+@pytest.mark.parametrize("cores", [None, 4.0, 64.0])
+@pytest.mark.parametrize(
+    ("version", "file", "written"), [(1, "cpu.cfs_quota_us", "380000"), (2, "cpu.max", "380000 100000")]
+)
+def test_no_bot_gets_all_of_the_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, file: str, written: str, cores: float | None
+) -> None:
+    """Its processes could keep all others of the machine from running."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
+    (tmp_path / file).touch()
+    settings = cgroup._settings(places(tmp_path, version), GroupLimits(cores=cores))
+    assert {name: value for _, name, value in settings}[file] == written
 
 
 def test_no_limit_is_not_written(tmp_path: Path) -> None:

@@ -7,13 +7,15 @@ import pytest
 from referee.process.seccomp import bot_filter
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-ALLOWED, NOTHING, EPERM, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT = "allowed", 0, 1, 38, 93, 97
+ALLOWED, NOTHING, EPERM, EINVAL, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT = "allowed", 0, 1, 22, 38, 93, 97
 NUMBERS = {  # x86_64, aarch64
     "read": (0, 63),
     "mmap": (9, 222),
     "ioctl": (16, 29),
     "madvise": (28, 233),
     "socket": (41, 198),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
     "socketpair": (53, 199),
     "setsockopt": (54, 208),
     "fcntl": (72, 25),
@@ -21,7 +23,11 @@ NUMBERS = {  # x86_64, aarch64
     "fsync": (74, 82),
     "prctl": (157, 167),
     "setrlimit": (160, 164),
+    "mbind": (237, 235),
+    "set_mempolicy": (238, 237),
+    "splice": (275, 76),
     "prlimit64": (302, 261),
+    "sendmmsg": (307, 269),
     "seccomp": (317, 277),
     "memfd_create": (319, 279),
     "clone3": (435, 435),
@@ -83,6 +89,16 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("fsync", (3,), NOTHING),
         ("prctl", (15,), ALLOWED),
         ("prctl", (22, 2), EPERM),
+        ("prctl", (0x53564D41, 0), NOTHING),  # PR_SET_VMA, with which Go names its memory
+        ("mbind", (LONG, 4096, 3), NOTHING),
+        ("set_mempolicy", (3,), NOTHING),
+        ("sendto", (3, LONG, 9, 0x4000), ALLOWED),  # MSG_NOSIGNAL
+        ("sendto", (3, LONG, 9, 0xC000), EPERM),
+        ("sendmsg", (3, LONG, 0x4000), ALLOWED),
+        ("sendmsg", (3, LONG, 0x8000), EPERM),
+        ("sendmmsg", (3, LONG, 9, 0), ALLOWED),
+        ("sendmmsg", (3, LONG, 9, 0x8000), EPERM),
+        ("splice", (3, 0, 4, 0, 9, 1), EINVAL),  # libraries then copy
         ("seccomp", (1,), EPERM),
         ("setrlimit", (7,), ALLOWED),
         ("setrlimit", (4,), NOTHING),
@@ -109,6 +125,12 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("setsockopt", (3, 6, 14), EPERM),
         ("setsockopt", (3, 0, 35), EPERM),
         ("setsockopt", (3, 41, 20), EPERM),
+        ("setsockopt", (3, 41, 6), EPERM),
+        ("setsockopt", (3, 17, 1), EPERM),
+        ("setsockopt", (3, 17, 103), ALLOWED),  # UDP_SEGMENT
+        ("setsockopt", (3, 0, 11), NOTHING),  # IP_RECVERR
+        ("setsockopt", (3, 41, 25), NOTHING),
+        ("setsockopt", (3, 1, 37), NOTHING),
     ],
 )
 def test_what_a_call_gives(machine: str, name: str, arguments: tuple[int, ...], expected: str | int) -> None:

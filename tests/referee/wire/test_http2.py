@@ -12,7 +12,17 @@ import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 from hpack import Encoder
 
-from referee.wire.http2 import MAX_HEADER_BYTES, PATH, SURE_READ_NS, Call, CallEnd, Connection, Status, Traffic
+from referee.wire.http2 import (
+    MAX_HEADER_BYTES,
+    PATH,
+    SMALL_READ_BYTES,
+    SURE_READ_NS,
+    Call,
+    CallEnd,
+    Connection,
+    Status,
+    Traffic,
+)
 from referee.wire.listener import Bounds, Listener
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -122,6 +132,25 @@ def test_one_byte_at_a_time_is_as_good_as_all_at_once() -> None:
     assert got == []
     line.say(whole[-1:])
     assert got == [b"hello"]
+
+
+@pytest.mark.parametrize(("piece", "ended"), [(SMALL_READ_BYTES, None), (SMALL_READ_BYTES // 100, CallEnd.FLOODED)])
+def test_a_frame_that_comes_in_crumbs_is_paid_for_by_the_crumb(line: Line, piece: int, ended: CallEnd | None) -> None:
+    call, _ = line.open()
+    line.say(frame(DATA, 0, 1, message(bytes(FIRST_BYTES - 5))[:16384]), piece)
+    assert call.ended is ended
+
+
+def test_a_compressed_message_is_paid_for_by_its_size_even_if_it_unpacks_to_nothing(line: Line) -> None:
+    call, got = line.open(grpc_encoding="deflate")
+    nothing = b"\x78\x9c" + b"\0\0\0\xff\xff" * 200_000 + b"\1\0\0\xff\xff" + struct.pack(">I", 1)
+    data = message(nothing, compressed=True)
+    whole = b"".join(frame(DATA, 0, 1, data[at : at + 16384]) for at in range(0, len(data), 16384))
+    line.say(whole)
+    assert got == [b""]
+    line.say(whole)
+    assert got == [b"", CallEnd.FLOODED]
+    assert call.ended is CallEnd.FLOODED
 
 
 def test_a_client_may_begin_its_headers_with_two_table_size_updates(line: Line) -> None:

@@ -150,6 +150,57 @@ def joins_a_group() -> None:
         line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, place)
 
 
+def gives_memory_a_policy() -> None:
+    """The kernel keeps one for each page of a file in memory, there or not, and counts them as nobody's. Here one that
+    there is not, to see whether the kernel looks at it."""
+    number = 237 if os.uname().machine == "x86_64" else 235
+    address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(mmap.mmap(-1, 4096))))
+    try:
+        call("syscall", number, address, ctypes.c_ulong(4096), 99, None, ctypes.c_ulong(0), 0)  # mbind
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return
+        raise
+    raise OSError("nothing is done")
+
+
+def gives_a_socket_options_of_ipv6() -> None:
+    """IPV6_2292PKTOPTIONS: up to 64 KiB for each socket, of any content."""
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as line:
+        line.setsockopt(socket.IPPROTO_IPV6, 6, struct.pack("=Qii", 60_000, 1000, 1) + bytes(60_000 - 16))
+
+
+def holds_datagrams_back() -> None:
+    """Each UDP socket keeps up to 64 KiB, which are not counted before they are sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.sendto(bytes(60_000), 0x8000, ("127.0.0.1", 9))  # MSG_MORE
+
+
+def holds_datagrams_back_by_an_option() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.setsockopt(socket.IPPROTO_UDP, 1, 1)  # UDP_CORK
+
+
+def fills_a_queue_of_errors() -> None:
+    """With all that was sent and did not arrive, up to the size of the buffer for receiving."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.setsockopt(socket.IPPROTO_IP, 11, 1)  # IP_RECVERR
+        line.sendto(b"x", ("127.0.0.1", 9))  # nobody is there
+        line.recvmsg(1, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+
+
+def takes_pages_from_a_socket() -> None:
+    """One byte in a pipe keeps all that lies beside it, 32 KiB, after the socket has given them up."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as sender:
+        taker, _ = server.accept()
+        out, into = os.pipe()
+        with taker:
+            sender.send(b"x")
+            os.splice(taker.fileno(), into, 1)
+        os.close(out)
+        os.close(into)
+
+
 def filter_program() -> tuple[bytes, Any]:
     """A filter that lets everything through, and what must live as long as it is used."""
     code = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000))
@@ -306,6 +357,12 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "keep keys of TCP that no group counts": gives_a_socket_keys_of_tcp,
     "join groups that no group counts": joins_a_group,
     "keep filters of sockets that no group counts": gives_a_socket_a_filter,
+    "keep policies of memory that no group counts": gives_memory_a_policy,
+    "keep options of IPv6 that no group counts": gives_a_socket_options_of_ipv6,
+    "keep datagrams that no group counts": holds_datagrams_back,
+    "keep datagrams by an option that no group counts": holds_datagrams_back_by_an_option,
+    "keep errors that no group counts": fills_a_queue_of_errors,
+    "keep pages of a socket that no group counts": takes_pages_from_a_socket,
     "use up the machine's room for filters": lambda: in_a_child(filters_its_own_calls),
     "open a socket of a rare protocol": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close(),
     "make sockets of a rare family as a pair": makes_a_pair_of_a_rare_family,
