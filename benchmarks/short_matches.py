@@ -11,8 +11,9 @@ processes below the command are looked at ten times a second. Of the time of all
     idle      nothing of it ran
 
 `start s` is the time from the command to the first match, before its bots are started; `hello s` is what the bots of
-the first match took until their Hello; `close ms` is the median time to close a record on the same disk, with what it
-waits for.
+the first match took until their Hello; `end s` is the time from the last record to the end of the command, in which
+bots and workers end and the table is computed; `close ms` is the median time to close a record on the same disk, with
+what it waits for.
 
     python benchmarks/short_matches.py --starts 10 [--games shibuya ...] [--before CHECKOUT]
 
@@ -140,6 +141,7 @@ class Result:
     shares: dict[str, float]
     start_s: float
     hello_s: float
+    end_s: float
     close_ms: float
 
 
@@ -179,11 +181,12 @@ def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Resul
     while process.poll() is None:
         time.sleep(LOOKS_S)
         watch.look()
-    elapsed_s = time.monotonic() - first_s
+    elapsed_s, ended_s = time.monotonic() - first_s, time.time()
     if process.returncode:
         sys.exit(f"{run} ended with {process.returncode}")
     used = {kind: seconds - before[kind] for kind, seconds in watch.sums().items()}
-    records = [read_record(path) for path in RecordStore.of_run(folder / "runs" / "short").paths().values()]
+    paths = RecordStore.of_run(folder / "runs" / "short").paths().values()
+    records = [read_record(path) for path in paths]
     playing_s = sum(map(bots_s, records))
     whole_s = elapsed_s * (os.cpu_count() or 1)
     shares = {
@@ -200,6 +203,7 @@ def play(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> Resul
         shares,
         first_s - began_s,
         max(footers[0].startup_us, default=0) / 1e6,
+        ended_s - max(path.stat().st_mtime for path in paths),
         close_ms(records[0], folder / "closing"),
     )
 
@@ -314,8 +318,9 @@ def main() -> None:
     if wanted.starts:
         print_starts(wanted.games, wanted.starts, wanted.workers, wanted.before)
         return
-    print("| game | bots | matches/s | decisions/s | bots | starts | referee | idle | start s | hello s | close ms |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    shares = "bots | starts | referee | idle"
+    print(f"| game | bots | matches/s | decisions/s | {shares} | start s | hello s | end s | close ms |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for language in wanted.bots:
         if language == "cpp" and shutil.which("g++") is None:
             print("C++ is left out: there is no g++ here.")
@@ -323,11 +328,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as temporary:
             for game in wanted.games:
                 found = play(Path(temporary), game, BOTS[language], wanted.blocks, wanted.workers)
-                shares = " | ".join(f"{found.shares[name]:.0%}" for name in ("bots", "starts", "referee", "idle"))
+                figures = " | ".join(f"{found.shares[name]:.0%}" for name in shares.split(" | "))
                 print(
                     f"| {game} | {language} | {found.matches / found.elapsed_s:.1f} |"
-                    f" {found.decisions / found.elapsed_s:,.0f} | {shares} | {found.start_s:.2f} |"
-                    f" {found.hello_s:.2f} | {found.close_ms:.1f} |",
+                    f" {found.decisions / found.elapsed_s:,.0f} | {figures} | {found.start_s:.2f} |"
+                    f" {found.hello_s:.2f} | {found.end_s:.2f} | {found.close_ms:.1f} |",
                     flush=True,
                 )
                 if wanted.json:

@@ -85,6 +85,9 @@ class Indexer:
             more = self._gather()
             self._write()
 
+            # Needed at the end. It takes long, so it is done while matches are played.
+            import leaderboard.run_table  # noqa: F401
+
     def _gather(self) -> bool:
         """Records of about `BATCH_S`; False when there will be no more."""
         deadline = time.monotonic() + BATCH_S

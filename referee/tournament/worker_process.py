@@ -24,7 +24,7 @@ STOP_S = 8.0
 KILL_LIMIT_S = 5.0
 """How long a killed worker is waited for; what not even a kill ends is left to the system."""
 
-_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.02
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.005
 
 
 class WorkerProcess:

@@ -1,6 +1,8 @@
 """The database follows the records, and its troubles cost nothing."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -130,3 +132,23 @@ def test_who_is_in_a_hurry_waits_for_new_records_only(make_run, monkeypatch):
     again.close()
     assert again.finish(run_table(Run(folder))) == ""
     assert [row.place for row in read_rows(folder.database)] == [0, 1, 2, 3]
+
+
+IMPORTED = """
+import sys
+from pathlib import Path
+from leaderboard.indexer import Indexer
+from referee.run.folder import RunFolder
+
+index = Indexer(RunFolder(Path(sys.argv[1])))
+print("leaderboard.run_table" in sys.modules)
+index.start()
+index.close()
+print("leaderboard.run_table" in sys.modules)
+"""
+
+
+def test_what_the_table_at_the_end_needs_is_imported_while_matches_are_played(make_run):
+    command = [sys.executable, "-c", IMPORTED, str(make_run().path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["False", "True"]
