@@ -39,6 +39,7 @@ MOST_LIST_BYTES = 1 << 20
 """Of all lists of packages of a bot together."""
 
 _BETWEEN = re.compile(r"""[\s=@"']+""")
+_QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
 _RECORD_BYTES = 16 << 20
@@ -181,7 +182,7 @@ def _named(folder: Path) -> set[str]:
 
 
 def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[Path]:
-    places = {word.removeprefix("file:") for word in _BETWEEN.split(_text(listed))}
+    places = {word.removeprefix("file:") for word in _words(_text(listed))}
     bases = sorted({folder, listed.parent})
     for place in sorted(place for place in places if place and "\0" not in place):
         for path in {Path(os.path.realpath(base / place)) for base in bases if is_there(base / place)}:
@@ -196,6 +197,14 @@ def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[
                     if entry.is_file() and not _is_made(within):
                         find_within(folder, within.relative_to(folder))  # refuses a link that leads out
                         yield within
+
+
+def _words(text: str) -> Iterator[str]:
+    """What may be paths: single words, and texts with spaces, which stand between quotes or fill a line."""
+    yield from _BETWEEN.split(text)
+    for line in text.splitlines():
+        yield line.partition(" #")[0].strip()
+        yield from (word for words in _QUOTED.findall(line) for word in words)
 
 
 def _text(path: Path) -> str:

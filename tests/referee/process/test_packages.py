@@ -53,6 +53,18 @@ def test_lists_that_together_are_too_long_are_refused_before_they_are_read(bot: 
         read_requirements(bot, load_manifest(bot))
 
 
+@pytest.mark.parametrize(
+    "line", ["./my wheels/mine.whl", "./my wheels/mine.whl  # ours", "mine @ file:'my wheels/mine.whl'"]
+)
+def test_a_path_with_a_space_names_its_file(bot: Path, line: str) -> None:
+    (bot / "my wheels").mkdir()
+    (bot / "my wheels" / "mine.whl").touch()
+    (bot / "requirements.txt").write_text(f"{line}\n")
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert found.files == ("my wheels/mine.whl", "requirements.txt")
+
+
 def test_what_a_list_names_is_not_read_where_a_bot_may_not_have_it(bot: Path) -> None:
     (bot / "requirements.txt").write_text("./weights/\n")
     (bot / "weights").mkdir()
