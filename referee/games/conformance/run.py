@@ -133,8 +133,8 @@ FORMAT = 1
 class ProgressError(ExpectedError):
     """The file belongs to another run, or is not a progress file. The message says which."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "name another file, or delete this one to start again")
+    def __init__(self, what: str, next_step: str = "name another file, or delete this one to start again") -> None:
+        super().__init__(what, next_step)
 
 
 class ProgressFile:
@@ -165,7 +165,9 @@ class ProgressFile:
                 file.truncate(whole)
             if not lines:
                 self._append(header)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise ProgressError(f"{path}: cannot be written ({error.strerror})", "name another file") from error
+        except (ValueError, KeyError, TypeError) as error:
             raise ProgressError(f"{path}: not a progress file that can be used: {error}") from error
 
     def add(self, first: int, tally: Tally) -> None:

@@ -11,6 +11,7 @@ from toy_game.mutants import DYING, LEAKING
 from referee.games.api import PlayersError
 from referee.games.conformance import Failure, Plan, ProgressError, Report, make_plan, run_plan
 from referee.games.conformance.run import FULL_MATCHES, LONG_FULL_SHARE
+from tests.sentences import says
 
 REF = "toy_game:GAME"
 
@@ -163,3 +164,8 @@ def test_a_progress_file_of_another_run_is_refused(tmp_path: Path, change: Any, 
     with pytest.raises(ProgressError, match=told):
         run(plan, progress=path)
     assert path.read_text() == spoiled, "a refused file is left as it was"
+
+
+def test_a_progress_file_that_cannot_be_written_is_told_as_that(tmp_path: Path) -> None:
+    with pytest.raises(ProgressError, check=says("cannot be written .No such file or directory.; name another file")):
+        run(few(), progress=tmp_path / "none" / "progress.jsonl")
