@@ -22,7 +22,7 @@ from referee.process.trees import remove_tree
 PREFIX = "crosstown-bot-"
 CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "freezer")
 _PERIOD_US = 100_000
-_MOST_SHARE = 0.95
+_MOST_SHARE = 0.9
 """Of the processors that we may use, for one bot at most. With all of them, hundreds of processes that sleep for a
 moment again and again, or fork, have kept every other program of the machine from running for as long as they liked."""
 

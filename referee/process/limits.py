@@ -8,6 +8,7 @@ into the memory there is, less a reserve for the referee.
 import os
 import resource
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -109,9 +110,22 @@ class Share:
         return f"{self.room.source} has {self.room.mib} MiB, the referee keeps {reserve}, {self.bots} bots play at once"
 
 
+_MOST_TCP_SHARE = 8
+"""More than this part of the memory is not kept for TCP, however much the system may give it."""
+
+
 def memory_room(root: Path = Path("/")) -> Room:
-    """The memory of this machine, or the limit of a control group that we are in, whichever is smaller."""
-    machine = Room((os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) >> 20, "this machine")
+    """The memory of this machine, or the limit of a control group that we are in, whichever is smaller.
+
+    What the system allows TCP is not for bots: one can fill it with connections that nobody accepts, which count for
+    no control group.
+    """
+    page = os.sysconf("SC_PAGE_SIZE")
+    mib = (page * os.sysconf("SC_PHYS_PAGES")) >> 20
+    machine = Room(mib, "this machine")
+    with suppress(OSError, ValueError, IndexError):
+        tcp_mib = int((root / "proc/sys/net/ipv4/tcp_mem").read_text().split()[2]) * page >> 20
+        machine = Room(mib - min(tcp_mib, mib // _MOST_TCP_SHARE), "this machine, without what TCP may take,")
     limit = memory_limit(root)
     if limit is None or limit[0] >> 20 >= machine.mib:
         return machine

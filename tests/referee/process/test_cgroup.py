@@ -137,7 +137,7 @@ def test_limits_in_the_words_of_each_version(
 
 @pytest.mark.parametrize("cores", [None, 4.0, 64.0])
 @pytest.mark.parametrize(
-    ("version", "file", "written"), [(1, "cpu.cfs_quota_us", "380000"), (2, "cpu.max", "380000 100000")]
+    ("version", "file", "written"), [(1, "cpu.cfs_quota_us", "360000"), (2, "cpu.max", "360000 100000")]
 )
 def test_no_bot_gets_all_of_the_processors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, file: str, written: str, cores: float | None

@@ -1,5 +1,6 @@
 """What memory there is for bots: the machine's, or that of the smallest control group around the referee."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -59,6 +60,18 @@ def test_version_1_the_smallest_limit_of_our_group_and_those_around_it(
 def test_a_machine_without_control_groups_has_its_own_memory(tmp_path: Path) -> None:
     assert memory_room(tmp_path).source == "this machine"
     assert memory_room(tmp_path).mib > 0
+
+
+@pytest.mark.parametrize("pages", [1 << 10, 1 << 50])
+def test_of_the_machines_memory_tcp_keeps_what_it_may_take_up_to_a_part(tmp_path: Path, pages: int) -> None:
+    """No control group counts what lies in connections that nobody accepts."""
+    whole = memory_room(tmp_path)
+    tcp_mib = pages * os.sysconf("SC_PAGE_SIZE") // MIB
+    (tmp_path / "proc/sys/net/ipv4").mkdir(parents=True)
+    (tmp_path / "proc/sys/net/ipv4/tcp_mem").write_text(f"1\t2\t{pages}\n")
+    assert memory_room(tmp_path) == Room(
+        whole.mib - min(tcp_mib, whole.mib // 8), "this machine, without what TCP may take,"
+    )
 
 
 def test_a_group_with_less_than_the_machine_is_named(tmp_path: Path) -> None:
