@@ -316,7 +316,10 @@ class DaskExecutor:
                 raise PlatformError(what, "install what it needs on a machine, and start that again")
             if self._is_strict(bot) and all(one.facts.sandbox != "strict" for one in working):
                 what = f"the bot '{bot.name}' is to play in the sandbox, which works on no machine"
-                self._wait_or_end(what, "see what is missing with: crosstown doctor, on a machine")
+                step = "see what is missing with: crosstown doctor, on a machine"
+                if not self._ladder:
+                    step += "; a run that began with the sandbox goes on without it by --accept-weaker-sandbox"
+                self._wait_or_end(what, step)
                 return
 
     def _wait_or_end(self, what: str, step: str) -> None:

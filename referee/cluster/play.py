@@ -23,6 +23,7 @@ from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
+from referee.tournament.machine import known_machine
 from referee.tournament.messages import BotSetup
 from referee.tournament.play import PlayObserver
 from referee.tournament.progress import Decide, Summary
@@ -53,7 +54,8 @@ def play_on_cluster(
     steering: Steering | None = None,
 ) -> Summary:
     """Play what is missing in `folder` on the machines of the scheduler at `peer`. Matches with a remote bot are played
-    on this machine, where it connects. Raises TournamentError. The rest is as in `play_run`."""
+    on this machine, where it connects. Bots that have played in the sandbox on this machine play on without it only
+    where that is accepted. Raises TournamentError. The rest is as in `play_run`."""
     run = Run(folder)
     gone = {bot.entry_id for bot in run.participants if bot.out}
     same_machine = tournament.config.executor.same_machine
@@ -65,6 +67,12 @@ def play_on_cluster(
     if not peer.is_encrypted and (granted := [entry.name for entry, bot in pairs if bot.sandbox.network]):
         what = f"'{granted[0]}' may use the network, and could give orders to {peer.address}, which has no certificates"
         raise UsageError(what, "give --ca, --cert and --key, or take network = true away")
+    known = {} if accept_weaker else known_machine(run.journal)
+    strict = [
+        entry.id
+        for entry, bot in pairs
+        if _wanted(tournament, bot) == "strict" or known.get(entry.id, {}).get("profile") == "strict"
+    ]
     begun_blocks: dict[int, str] = {}
     begun = False
 
@@ -85,7 +93,7 @@ def play_on_cluster(
             peer,
             folder.matches.resolve(),
             bots={entry.id: _setup(tournament, entry, bot) for entry, bot in pairs},
-            strict=[entry.id for entry, bot in pairs if _wanted(tournament, bot) == "strict"],
+            strict=strict,
             same_machine=same_machine,
             begun=begun_blocks,
             sends_builds=tournament.config.executor.build == "organiser",

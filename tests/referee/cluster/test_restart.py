@@ -29,7 +29,7 @@ def played_on_machines(fake_executor, monkeypatch):
 def executor_of(run_folder, make_log, monkeypatch):
     """The executor with which a tournament is taken up."""
 
-    def take_up(tournament):
+    def take_up(tournament, **more):
         made = []
 
         def make(*given, **keys):
@@ -40,7 +40,7 @@ def executor_of(run_folder, make_log, monkeypatch):
         log = make_log()
         log.starting = lambda *_: None
         with pytest.raises(PlatformError, match="no scheduler answers"):
-            module.play_on_cluster(tournament, run_folder, Peer("tcp://127.0.0.1:1"), log)
+            module.play_on_cluster(tournament, run_folder, Peer("tcp://127.0.0.1:1"), log, **more)
         return made[0]
 
     return take_up
@@ -64,3 +64,15 @@ def test_a_block_that_was_begun_goes_on_at_its_place_after_a_restart(
     assert [made._place(records, block) for block in (0, 2, 99)] == (
         ["m0", "m2", None] if same_machine else ["c0", "c2", None]
     )
+
+
+def test_bots_that_have_played_in_the_sandbox_here_play_on_without_it_only_where_that_is_accepted(
+    make_tournament, play, run_folder, unfinish, executor_of, cache
+):
+    tournament = make_tournament(3)
+    ids = [entry.id for entry in tournament.entries]
+    play(tournament, machine={ids[0]: {"profile": "strict"}, ids[1]: {"profile": "plain"}})
+    unfinish()
+    next(run_folder.matches.glob("*.gz")).unlink()
+    assert executor_of(tournament)._strict == {ids[0]}
+    assert executor_of(tournament, accept_weaker=True)._strict == set()
