@@ -152,9 +152,8 @@ def compare(
         raise UsageError(what, "write, for instance, --elo 0 35")
     low, high = scores or (score_of_elo(elo[0]), score_of_elo(elo[1]))
     if scores is None and not 0 < low < high < 1:
-        raise UsageError(
-            f"--elo {elo[0]:g} {elo[1]:g}: the numbers are too large, or too close", "write, for instance, --elo 0 35"
-        )
+        what = f"--elo {elo[0]:g} {elo[1]:g}: the numbers are too large, or too close to each other"
+        raise UsageError(what, "write, for instance, --elo 0 35")
     try:
         question = Question(low, high, alpha, beta, "sprt" if sprt else "betting")
     except ValueError as error:

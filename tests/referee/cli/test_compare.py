@@ -132,6 +132,10 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/bob", "--games", "toy", "--elo", "20", "10"), "the first number must be below the second"),
         (
             ("bots/ann", "bots/bob", "--games", "toy", "--elo", "-1e308", "1e308"),
+            "--elo -1e+308 1e+308: the numbers are too large, or too close",
+        ),
+        (
+            ("bots/ann", "bots/bob", "--games", "toy", "--scores", "-1e308", "1e308"),
             "the bounds must be 0 < low < high < 1",
         ),
         (("bots/ann", "bots/bob", "--games", "toy", "--players", "3"), "needs 3 bots, and 2 are named"),
