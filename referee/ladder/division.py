@@ -470,7 +470,7 @@ class Division:
         if not now or before == now:
             return
         if before is None:  # an older version kept the profile alone
-            before, now = {"profile": member.setup.sandbox.profile}, {"profile": loaded.setup.sandbox.profile}
+            before = {"profile": member.setup.sandbox.profile}
         changes = machine_changes({entry_id: before}, {entry_id: now}, {entry_id: member.bot.name})
         self._machine[entry_id] = loaded.machine
         # Whoever may see the pages is shown the changes, but not where things lie on this machine.

@@ -1,7 +1,8 @@
 """What of a run comes from this machine and not from its file: kept in the journal, compared when the run goes on."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,6 +10,9 @@ from referee.errors import ChangedError
 from referee.process.entry import Entry
 from referee.process.outside import PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
+from referee.record import RecordError
+from referee.record.reader import read_header
+from referee.record.store import RecordStore
 from referee.run.journal import JournalText
 from referee.tournament.config import Tournament
 
@@ -17,6 +21,9 @@ _GROUPS = "control groups"
 _USER = "user"
 _LATER = (_GROUPS, _USER)
 """Facts that older versions did not keep: a run of theirs does not lack them."""
+
+_HEADERS = 100
+"""Of records, the last ones, are read for bots of which the journal says nothing."""
 
 Facts: TypeAlias = Mapping[str, Any]
 """Of one bot: profile, control groups, user (root or not), grants, build, runtime, and `outside` by path."""
@@ -85,12 +92,26 @@ def known_machine(text: JournalText) -> Machine:
     return known
 
 
+def profiles_in(records: RecordStore, entry_ids: Collection[str]) -> Machine:
+    """What the last records say of these bots, of which the journal says nothing where a cluster has played them."""
+    found: dict[str, Facts] = {}
+    for path in sorted(records.paths().values(), reverse=True)[: _HEADERS if entry_ids else 0]:
+        with suppress(RecordError):
+            for seat in read_header(path).seats:
+                profile = seat.sandbox.partition(",")[0]
+                if profile and seat.entry_id in entry_ids and found.get(seat.entry_id) != {"profile": "strict"}:
+                    found[seat.entry_id] = {"profile": profile}
+    return found
+
+
 def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> list[Change]:
-    """What differs, for the bots that both know."""
+    """What differs, for the bots that both know; of one of which only the profile was known, whether that does."""
     found: list[Change] = []
     for entry_id, facts in now.items():
         if entry_id in before:
             old, new = _flat(before[entry_id]), _flat(facts)
+            if before[entry_id].keys() == {"profile"}:
+                new = {name: value for name, value in new.items() if name in old}
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
                 if one != other and (one or not _came_later(what)):

@@ -31,7 +31,14 @@ from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
 from referee.tournament.identity import config_of, describe
-from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
+from referee.tournament.machine import (
+    EVENT,
+    Machine,
+    check_sandboxes,
+    known_machine,
+    machine_changes,
+    profiles_in,
+)
 from referee.tournament.progress import Decide, Reached, RunProgress, Summary, after
 from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Runner
@@ -149,7 +156,7 @@ def run_session(
         first = progress.next()
         if first is not None:
             progress.put_back(first)
-            _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
+            _meet_machine(journal, text, folder, tournament, observer, machine, accept_weaker=accept_weaker)
         anchors.flush()
         session = _Session(tournament, folder, make_executor, observer, lock_fd, journal, keeper, steering, progress_of)
         summary = session.go_on(text, progress)
@@ -332,6 +339,7 @@ def _lost(match_ids: Sequence[str]) -> str:
 def _meet_machine(
     journal: Journal,
     text: JournalText,
+    folder: RunFolder,
     tournament: Tournament,
     observer: Observer,
     machine: Machine,
@@ -342,7 +350,8 @@ def _meet_machine(
     if text.created is None:
         return
     known = known_machine(text)
-    found = machine_changes(known, machine, {entry.id: entry.name for entry in tournament.entries})
+    before = {**profiles_in(folder.records, machine.keys() - known.keys()), **known}
+    found = machine_changes(before, machine, {entry.id: entry.name for entry in tournament.entries})
     check_sandboxes(found, accept=accept_weaker)
     news = {entry_id: facts for entry_id, facts in machine.items() if known.get(entry_id) != facts}
     if news:

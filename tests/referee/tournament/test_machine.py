@@ -1,5 +1,8 @@
 """What comes from the machine is part of the run: kept, told when it changes, refused where it is weaker."""
 
+import sys
+from dataclasses import replace
+
 import pytest
 
 from referee.errors import ChangedError
@@ -182,3 +185,26 @@ def test_a_run_that_another_kind_of_user_goes_on_with_says_so(
 def test_a_run_of_before_the_user_was_kept_says_nothing_of_it(begun, play):
     run = play(tournament := begun(), machine=machine(tournament, user="root"))
     assert run.log.notes == []
+
+
+def test_a_run_that_was_played_in_the_sandbox_of_a_cluster_is_not_weaker_here(
+    make_tournament, play, unfinish, run_folder, fake_executor, monkeypatch
+):
+    """Of what a cluster has played only records know how it was confined."""
+    conftest = sys.modules[fake_executor.__module__]
+    plain = conftest.header_of
+
+    def header_of(spec):
+        header = plain(spec)
+        return replace(header, seats=tuple(replace(seat, sandbox="strict, network") for seat in header.seats))
+
+    monkeypatch.setattr(conftest, "header_of", header_of)
+    tournament = make_tournament(2, blocks=3)
+    play(tournament)
+    unfinish()
+    next(run_folder.matches.glob("*.gz")).unlink()
+    with pytest.raises(ChangedError, match=r"'bot0': sandbox: strict -> plain; 'bot1': sandbox"):
+        play(tournament, machine=machine(tournament, profile="plain"))
+    run = play(tournament, machine=machine(tournament, runtime="CPython 3.12"))
+    assert run.summary.complete
+    assert not any("changed since" in note for note in run.log.notes)
