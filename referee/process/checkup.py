@@ -70,15 +70,22 @@ def try_sandbox(program: str = "true", interpreter: str = sys.executable) -> Pro
 
 @contextmanager
 def sandbox_trial(program: str = "true", interpreter: str = sys.executable) -> Iterator[Callable[[], Probe]]:
-    """Starts `program` in a strict sandbox. Gives what waits for the outcome. Nothing of it is left afterwards."""
+    """Starts `program` in a strict sandbox. Gives what waits for the outcome. Nothing of the trial is left afterwards,
+    nor once the outcome is known."""
     with ExitStack() as stack:
-        found: Probe | Callable[[], Probe]
+        begun: Probe | Callable[[], Probe]
         try:
-            found = _begin(program, interpreter, stack)
+            begun = _begin(program, interpreter, stack)
         except (OSError, subprocess.SubprocessError) as error:
-            found = _not_tried(error)
-        known = found
-        yield cache(lambda: known if isinstance(known, Probe) else known())
+            begun = _not_tried(error)
+        found = begun
+
+        @cache
+        def outcome() -> Probe:
+            with stack.pop_all():
+                return found if isinstance(found, Probe) else found()
+
+        yield outcome
 
 
 def _begin(program: str, interpreter: str, stack: ExitStack) -> Probe | Callable[[], Probe]:

@@ -118,9 +118,13 @@ def test_a_trial_that_nobody_waits_for_leaves_nothing_behind() -> None:
     assert set(children(os.getpid())) <= before
 
 
-def test_the_outcome_of_a_trial_can_be_asked_for_again() -> None:
+def test_nothing_is_left_of_a_trial_whose_outcome_is_known(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run keeps the outcome to its end."""
+    monkeypatch.setattr(tempfile, "tempdir", str(open_folder))
     with sandbox_trial() as outcome:
+        assert list(open_folder.iterdir())
         assert outcome() is outcome()
+        assert not list(open_folder.iterdir())
 
 
 def test_the_probe_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
