@@ -19,7 +19,6 @@ import multiprocessing
 import os
 import platform
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -312,7 +311,7 @@ def cost_of(words: Sequence[str], folder: Path, until: Callable[[], bool] | None
         while until is not None and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if until():
                 reached = so_far(process.pid, began_s)
-                process.send_signal(signal.SIGINT)
+                process.terminate()  # not SIGINT, which a command in the background of a shell ignores
                 break
             time.sleep(0.01)
         _, status, usage = os.wait4(process.pid, 0)
