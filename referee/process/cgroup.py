@@ -24,7 +24,8 @@ CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "freezer")
 _PERIOD_US = 100_000
 _MOST_SHARE = 0.9
 """Of the processors that we may use, for one bot at most. With all of them, hundreds of processes that sleep for a
-moment again and again, or fork, have kept every other program of the machine from running for as long as they liked."""
+moment again and again, or fork, have kept every other program of the machine from running for as long as they liked.
+It gets one processor in any case: a bot that computes in one thread is never throttled."""
 
 _OWN_PROCESSES = "crosstown-referee"
 _END_S = 2.0
@@ -288,7 +289,7 @@ def _settings(places: Mapping[str, Hierarchy], limits: GroupLimits) -> Iterator[
         yield pids.folder, "pids.max", str(limits.processes)
     quota_file = None if cpu is None else cpu.folder / ("cpu.cfs_quota_us" if cpu.version == 1 else "cpu.max")
     if cpu is not None and quota_file is not None and (limits.cores is not None or quota_file.exists()):
-        most = _MOST_SHARE * len(os.sched_getaffinity(0))
+        most = max(1.0, _MOST_SHARE * len(os.sched_getaffinity(0)))
         quota_us = max(1000, round((most if limits.cores is None else min(limits.cores, most)) * _PERIOD_US))
         if cpu.version == 1:
             yield cpu.folder, "cpu.cfs_period_us", str(_PERIOD_US)

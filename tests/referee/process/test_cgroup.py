@@ -149,6 +149,17 @@ def test_no_bot_gets_all_of_the_processors(
     assert {name: value for _, name, value in settings}[file] == written
 
 
+@pytest.mark.parametrize("cores", [None, 1.0, 2.0])
+def test_a_bot_that_computes_in_one_thread_is_never_throttled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: float | None
+) -> None:
+    """Not where there is one processor, either: it would be late by what it waits."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    (tmp_path / "cpu.max").touch()
+    settings = cgroup._settings(places(tmp_path, 2), GroupLimits(cores=cores))
+    assert {name: value for _, name, value in settings}["cpu.max"] == "100000 100000"
+
+
 def test_no_limit_is_not_written(tmp_path: Path) -> None:
     assert list(cgroup._settings(places(tmp_path, 2), GroupLimits())) == []
 
