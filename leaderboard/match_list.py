@@ -264,7 +264,7 @@ def _seat(
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),
         "fault_detail": "" if fault is None else str(fault.get("detail", "")),
         "last_output": "\n".join(last_lines(one) for one in evidence if one.seat == number),
-        "decisions": len(answers),
+        "decisions": len(times.charged),
         "total_us": sum(answer.wall_us for answer in answers),
         "worst_us": max((answer.wall_us for answer in answers), default=0),
         "charged_us": times.charged_us,

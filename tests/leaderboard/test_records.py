@@ -81,7 +81,7 @@ def test_what_the_referee_chose_for_a_bot_is_no_decision_of_the_bot(tmp_path, wr
     [machine] = machine_rows(SimpleNamespace(folder=RunFolder(tmp_path), journal=SimpleNamespace(events=())))
     assert (machine.decisions, machine.mean_move_ms) == (1, 1.5)
     [listed] = rows_of([path])
-    assert (listed["seats"][0]["decisions"], listed["seats"][0]["charged_us"]) == (10, 1500)
+    assert (listed["seats"][0]["decisions"], listed["seats"][0]["charged_us"]) == (1, 1500)
     assert seat_times(read_record(path).lines, 2)[0].mean_charged_ms == 1.5
 
 
