@@ -11,7 +11,7 @@ import pytest
 
 from leaderboard.records import read_match
 from referee.cli.app import run_command
-from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
@@ -151,7 +151,11 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
     crashed = spec.place == 1
     seats = range(len(numbers))
     winner = (first + 1) % len(seats) if crashed else first
-    RecordWriter(folder.matches, header).close(
+    writer = RecordWriter(folder.matches, header)
+    for seat in seats:
+        for wall_us in (1000, 4000) if seat else (1000, 2000):
+            writer.answer(Answer(seat, "take(n=1)", wall_us))
+    writer.close(
         Footer(
             status="rated",
             reason="crashed" if crashed else "normal",
