@@ -1,5 +1,6 @@
 """The command line as a whole."""
 
+import gc
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typer.main import get_command
 from leaderboard.store import read_rows
 from referee.cli import errors
 from referee.cli.app import make_app
-from referee.cli.main import begins_early
+from referee.cli.main import begins_early, main
 from referee.tournament import play as running
 from referee.tournament.runner import Summary
 
@@ -221,3 +222,18 @@ def test_the_first_worker_and_the_sandbox_are_started_before_the_command_line_is
     assert started.splitlines() == ["worker", "sandbox referee.process.checkup"]
     assert "no such file" in wrong
     assert ran.returncode == 2
+
+
+@pytest.mark.parametrize(("command", "seldom"), [("report", True), ("standings", True), ("web", False), ("run", False)])
+def test_what_reads_much_and_ends_looks_for_garbage_seldom(
+    monkeypatch: pytest.MonkeyPatch, command: str, seldom: bool
+) -> None:
+    before, seen = gc.get_threshold(), []
+    monkeypatch.setattr(sys, "argv", ["crosstown", "--debug", command, "--help"])
+    monkeypatch.setattr("referee.cli.app.run_command", lambda *_: seen.append(gc.get_threshold()) or 0)
+    try:
+        with pytest.raises(SystemExit):
+            main()
+    finally:
+        gc.set_threshold(*before)
+    assert [found[0] > before[0] for found in seen] == [seldom]
