@@ -81,7 +81,7 @@ def write_tournament(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
     """make_run("cup", played=3) leaves runs/cup with its first matches played: who is first in the file wins, but loses
-    match 1 by a crash."""
+    match 1 by a crash. Records have lines only with `answers`, which no game has taken."""
 
     def make(
         name: str = "cup",
@@ -92,6 +92,7 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
         style: str = "round-robin",
         others: Sequence[str] = (),
         more: str = "",
+        answers: bool = False,
     ) -> RunFolder:
         tournament = load_tournament(write_tournament(name, blocks, seed, style, others, more))
         folder = RunFolder(tmp_path / out / name)
@@ -101,7 +102,7 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
             journal.append("created", format=1, hash=digest(description), configuration=description)
         schedule = Schedule(config_of(tournament), seeds=MatchSeeds(seed, (None,)))  # as of before there were secrets
         while schedule.places < played and (spec := schedule.next()) is not None:
-            _record(folder, tournament, spec)
+            _record(folder, tournament, spec, answers=answers)
             row = read_match(folder.matches / f"{spec.match_id}.jsonl.gz").row
             schedule.settle(spec, [seat.rank for seat in row.seats], [seat.fault for seat in row.seats])
             deque(schedule.in_order(), 0)
@@ -126,7 +127,7 @@ def played(tmp_path: Path, crosstown: Callable[..., Printed]) -> RunFolder:
     return RunFolder(tmp_path / "runs" / "cup")
 
 
-def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
+def _record(folder: RunFolder, tournament: Tournament, spec, *, answers: bool) -> None:
     header = Header(
         match_id=spec.match_id,
         tournament=spec.tournament,
@@ -152,7 +153,7 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
     seats = range(len(numbers))
     winner = (first + 1) % len(seats) if crashed else first
     writer = RecordWriter(folder.matches, header)
-    for seat in seats:
+    for seat in seats if answers else ():
         for wall_us in (1000, 4000) if seat else (1000, 2000):
             writer.answer(Answer(seat, "take(n=1)", wall_us))
     writer.close(

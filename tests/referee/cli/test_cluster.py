@@ -170,7 +170,7 @@ def test_a_worker_that_other_machines_could_give_orders_is_refused_without_certi
 
 def test_the_machines_of_a_run_are_listed_with_what_they_played(crosstown, make_run):
     """Each of the records has 4 decisions that took 8 ms together, the longest 4 ms."""
-    folder = make_run(played=4)
+    folder = make_run(played=4, answers=True)
     with Journal(folder.journal, read_journal(folder.journal)) as journal:
         journal.append("lost", match="m9", place=9, machine="east", detail="it is gone")
     printed = crosstown("cluster", "machines", "cup", "--json")
