@@ -82,6 +82,12 @@ class Stage:
         self.other = load_entry(folder / "bot", "other", {})
         self.table = Table({entry.id: entry for entry in (self.odd, self.other)})
 
+    @property
+    def idle(self) -> Any:
+        """The odd bot between two matches."""
+        [found] = [bot for bot in self.table._pool._idle if bot.process.entry.id == self.odd.id]
+        return found
+
     async def play(self, number: int, *, ponder: bool = True, **clock: float) -> MatchResult:
         spec = MatchSpec(
             match_id=f"m-{number}",
@@ -129,6 +135,8 @@ async def test_evidence_has_what_was_printed_in_this_match_only(tmp_path: Path) 
     async with stage.table:
         first = await stage.play(1)
         assert first.faults == (None, None)
+        while "ended" not in stage.idle.process.output().stdout_text():  # noqa: ASYNC110 - it hears of the end later
+            await asyncio.sleep(0.01)
         second = await stage.play(2, **SHORT)
     fault = second.faults[0]
     assert fault is not None
@@ -145,7 +153,7 @@ async def test_what_a_bot_computes_between_matches_is_recorded_and_stopped_with_
     stage = Stage(tmp_path, ponders=True)
     async with stage.table:
         await stage.play(1, ponder=ponder)
-        [odd] = [bot for bot in stage.table._pool._idle if bot.process.entry.id == stage.odd.id]
+        odd = stage.idle
         await asyncio.sleep(1)
         seen_ns = odd.cpu_ns()
         await asyncio.sleep(1.5)
