@@ -7,6 +7,7 @@ same file. A change happens wholly or not at all, and outlives a loss of power o
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -209,7 +210,7 @@ def _open(path: Path) -> Database:
 
 
 def _prepare(db: Database, path: Path) -> None:
-    db.execute("PRAGMA journal_mode = WAL")
+    _use_wal(db)
     db.execute("PRAGMA synchronous = FULL")  # what was confirmed to a client outlives a loss of power
     db.execute("PRAGMA foreign_keys = ON")
     version = _version(db)
@@ -225,6 +226,20 @@ def _prepare(db: Database, path: Path) -> None:
     found = db.execute("PRAGMA quick_check").fetchone()[0]
     if found != "ok":
         raise PlatformError(f"{path} is damaged ({found})", "restore it from a backup; nothing in it was changed")
+
+
+def _use_wal(db: Database) -> None:
+    """SQLite itself does not wait where two processes change the mode of a new file at once."""
+    end_s = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _HELD or time.monotonic() >= end_s:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _version(db: Database) -> int:

@@ -5,8 +5,10 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlite_utils import Database
 
 from leaderboard.web.hand_ins import HandInRefused, NewToken, Refusal, VersionState
 from referee.errors import PlatformError
@@ -485,6 +487,25 @@ def test_two_processes_that_make_the_file_at_once_both_get_it(tmp_path: Path) ->
     for made in at_once(*[start] * 6):
         assert isinstance(made, LadderStore)
         made.close()
+
+
+def test_a_file_whose_mode_another_process_changes_now_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite says at once that it is locked."""
+    refusals, execute = [1, 1, 1], Database.execute
+
+    def held_at_first(db: Database, sql: str, *more: Any) -> Any:
+        if "journal_mode" in sql and refusals:
+            refusals.pop()
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return execute(db, sql, *more)
+
+    monkeypatch.setattr(Database, "execute", held_at_first)
+    LadderStore(tmp_path / "new.db", tmp_path).close()
+    assert refusals == []
 
 
 def test_a_database_that_another_program_holds_is_a_sentence_and_nothing_is_changed(
