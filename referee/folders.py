@@ -135,7 +135,7 @@ def make_socket_folder() -> Path:
     for place in (Path(text).absolute() for text in candidates if text):
         fits = len(os.fsencode(place)) + _ROOM_BYTES <= MAX_SOCKET_PATH_BYTES
         if not fits or not _IN_ADDRESSES.fullmatch(str(place)):
-            wrong = wrong or f"the path {place} is too long for a socket, or has a character that is none of an address"
+            wrong = wrong or f"the path {place} is too long for a socket, or has a character that gRPC does not accept"
             continue
         try:
             return Path(tempfile.mkdtemp(prefix="crosstown-", dir=place))

@@ -472,10 +472,10 @@ class Division:
         if before is None:  # an older version kept the profile alone
             before = {"profile": member.setup.sandbox.profile}
         changes = machine_changes({entry_id: before}, {entry_id: now}, {entry_id: member.bot.name})
-        self._machine[entry_id] = loaded.machine
-        # Whoever may see the pages is shown the changes, but not where things lie on this machine.
+        self._machine[entry_id] = now
+        # Pages show these changes to everyone, so they leave out paths of this machine.
         shown = [str(change) for change in changes if not change.is_outside]
-        self._journal.append(EVENT, machine={entry_id: loaded.machine}, changes=shown)
+        self._journal.append(EVENT, machine={entry_id: now}, changes=shown)
         for change in changes:
             self._observer.note(one_line(f"changed since it played last: {change}"))
 

@@ -192,8 +192,8 @@ def memory_of(config: LadderConfig) -> int:
 
 
 def profile_to_play(config: LadderConfig, found: Probe, *, elsewhere: bool = False) -> Profile:
-    """The same for matches and hand-ins, which are of strangers: they have a sandbox unless the file says that they
-    have none. `elsewhere`: bots are built and played on other machines, which see to that. PlatformError."""
+    """The sandbox profile for matches and hand-ins, whose bots are of strangers: strict, unless the file says plain.
+    `elsewhere`: bots are built and played on other machines, which see to that. PlatformError."""
     if config.sandbox.profile is None and elsewhere:
         return "strict"
     if config.sandbox.profile is None and not found.works:

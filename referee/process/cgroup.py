@@ -287,15 +287,14 @@ def _settings(places: Mapping[str, Hierarchy], limits: GroupLimits) -> Iterator[
             yield memory.folder, "memory.oom.group", "1"
     if pids is not None and limits.processes is not None:
         yield pids.folder, "pids.max", str(limits.processes)
-    quota_file = None if cpu is None else cpu.folder / ("cpu.cfs_quota_us" if cpu.version == 1 else "cpu.max")
-    if cpu is not None and quota_file is not None and (limits.cores is not None or quota_file.exists()):
-        most = max(1.0, _MOST_SHARE * len(os.sched_getaffinity(0)))
-        quota_us = max(1000, round((most if limits.cores is None else min(limits.cores, most)) * _PERIOD_US))
-        if cpu.version == 1:
-            yield cpu.folder, "cpu.cfs_period_us", str(_PERIOD_US)
-            yield cpu.folder, "cpu.cfs_quota_us", str(quota_us)
-        else:
-            yield cpu.folder, "cpu.max", f"{quota_us} {_PERIOD_US}"
+    if cpu is not None:
+        quota = "cpu.cfs_quota_us" if cpu.version == 1 else "cpu.max"
+        if limits.cores is not None or (cpu.folder / quota).exists():
+            most = max(1.0, _MOST_SHARE * len(os.sched_getaffinity(0)))
+            quota_us = max(1000, round((most if limits.cores is None else min(limits.cores, most)) * _PERIOD_US))
+            if cpu.version == 1:
+                yield cpu.folder, "cpu.cfs_period_us", str(_PERIOD_US)
+            yield cpu.folder, quota, str(quota_us) if cpu.version == 1 else f"{quota_us} {_PERIOD_US}"
 
 
 def claim(folder: Path) -> int:

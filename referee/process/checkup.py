@@ -73,30 +73,28 @@ def sandbox_trial(program: str = "true", interpreter: str = sys.executable) -> I
     """Starts `program` in a strict sandbox. Gives what waits for the outcome. Nothing of the trial is left afterwards,
     nor once the outcome is known."""
     with ExitStack() as stack:
-        begun: Probe | Callable[[], Probe]
         try:
-            begun = _begin(program, interpreter, stack)
+            wait = _begin(program, interpreter, stack)
         except (OSError, subprocess.SubprocessError) as error:
-            begun = _not_tried(error)
-        found = begun
+            wait = partial(_not_tried, error)
 
         @cache
         def outcome() -> Probe:
             with stack.pop_all():
-                return found if isinstance(found, Probe) else found()
+                return wait()
 
         yield outcome
 
 
-def _begin(program: str, interpreter: str, stack: ExitStack) -> Probe | Callable[[], Probe]:
-    """Why it cannot be tried; or what waits for the outcome. The program has ended when the stack is closed."""
+def _begin(program: str, interpreter: str, stack: ExitStack) -> Callable[[], Probe]:
+    """What waits for the outcome, or says why it cannot be tried. The program has ended when the stack is closed."""
     if not sys.platform.startswith("linux"):
-        return Probe(False, "it needs Linux", "run tournaments with bots of strangers on Linux")
+        return partial(Probe, False, "it needs Linux", "run tournaments with bots of strangers on Linux")
     if shutil.which(PROGRAM) is None:
-        return Probe(False, f"{PROGRAM} is not installed", INSTALL)
+        return partial(Probe, False, f"{PROGRAM} is not installed", INSTALL)
     found = shutil.which(program)
     if found is None:
-        return Probe(False, f"{program} is not there to try it with", "correct PATH")
+        return partial(Probe, False, f"{program} is not there to try it with", "correct PATH")
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="crosstown-")))
     folder.chmod(0o755)
     scratch = folder / "scratch"

@@ -71,7 +71,6 @@ _SILENT_OPTIONS = {
 _MSG_MORE = 0x8000
 """A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""
 
-
 _PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
 _NAME_MEMORY = 0x53564D41  # PR_SET_VMA
 _ADVICE = (12, 20, 21)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT
@@ -293,14 +292,11 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
     """For each call in `by_argument` what to do with it, under its name."""
     program: list[_Instruction | str] = [
         "mmap",
-        _load_argument(3),
-        (_IF_ANY_BIT, "refused", "allowed", _MAP_HUGETLB),
+        *_refuse_bits(3, _MAP_HUGETLB),
         "memfd_create",
-        _load_argument(1),
-        (_IF_ANY_BIT, "refused", "allowed", _MFD_HUGETLB),
+        *_refuse_bits(1, _MFD_HUGETLB),
         "shmget",
-        _load_argument(2),
-        (_IF_ANY_BIT, "refused", "allowed", _SHM_HUGETLB),
+        *_refuse_bits(2, _SHM_HUGETLB),
         "madvise",
         _load_argument(2),
         *_switch("without effect", *_ADVICE),
@@ -335,11 +331,9 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
         (_IF_EQUAL, "allowed", "without effect", 0),
         "sendto",
         "sendmmsg",
-        _load_argument(3),
-        (_IF_ANY_BIT, "refused", "allowed", _MSG_MORE),
+        *_refuse_bits(3, _MSG_MORE),
         "sendmsg",
-        _load_argument(2),
-        (_IF_ANY_BIT, "refused", "allowed", _MSG_MORE),
+        *_refuse_bits(2, _MSG_MORE),
         "socketpair",
         _load_argument(0),
         (_IF_EQUAL, "allowed", "no family", _AF_UNIX),
@@ -374,6 +368,11 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
 def _switch(label: str, *values: int) -> Iterator[_Instruction]:
     """Jumps to `label` if what was loaded is one of `values`."""
     return ((_IF_EQUAL, label, "", value) for value in values)
+
+
+def _refuse_bits(argument: int, bits: int) -> tuple[_Instruction, _Instruction]:
+    """Refuses the call if its argument has one of these bits."""
+    return _load_argument(argument), (_IF_ANY_BIT, "refused", "allowed", bits)
 
 
 def _go(label: str) -> _Instruction:

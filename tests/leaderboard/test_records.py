@@ -2,7 +2,9 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +13,8 @@ from leaderboard.export.whole_run import _write_csv as write_run_csv
 from leaderboard.index import load_index
 from leaderboard.machines import machine_rows
 from leaderboard.match_list import rows_of
-from leaderboard.records import read_match, read_matches
-from leaderboard.standings import standings
+from leaderboard.records import MatchRow, read_match, read_matches
+from leaderboard.standings import Standing, standings
 from leaderboard.statistics import statistics
 from leaderboard.store import Store
 from leaderboard.web.csv_files import standings_csv
@@ -36,18 +38,24 @@ def test_a_complete_rated_record_becomes_a_row(tmp_path, write_record):
     assert row.stamp.size_bytes == path.stat().st_size
 
 
+def read_twice(folder: Path) -> Iterator[tuple[tuple[MatchRow, ...], Standing]]:
+    """The rows of a run, as read from its records and then from its database, each with ann's row of the standings."""
+    for _ in range(2):
+        index = load_index(RunFolder(folder.parent))
+        with Store(folder.parent / "crosstown.db") as store:
+            store.put(index.rows)
+        [ann] = [row for row in standings(index.rows) if row.name == "ann"]
+        yield index.rows, ann
+
+
 def test_time_that_was_the_machines_is_not_shown_as_the_bots(tmp_path, write_record):
     """A machine that was suspended for a minute in the middle of a decision: the time beside it says so."""
     folder = tmp_path / "matches"
     write_record(folder, 0, lag_us=66_000_000)
-    for _ in range(2):  # as read from the record, and from the database
-        index = load_index(RunFolder(folder.parent))
-        with Store(tmp_path / "crosstown.db") as store:
-            store.put(index.rows)
-        [ann] = [row for row in standings(index.rows) if row.name == "ann"]
+    for rows, ann in read_twice(folder):
         assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
         assert (ann.mean_lag_ms, ann.worst_lag_ms) == (66_000, 66_000)
-        [facts] = [facts for facts in statistics(index.rows).entries.values() if facts.entry_id == ann.entry_id]
+        [facts] = [facts for facts in statistics(rows).entries.values() if facts.entry_id == ann.entry_id]
         assert facts.move_ms[99] == pytest.approx(1.5, rel=0.05)
 
 
@@ -71,13 +79,9 @@ def test_what_the_referee_chose_for_a_bot_is_no_decision_of_the_bot(tmp_path, wr
     """It takes no time, and would halve the mean."""
     folder = tmp_path / "matches"
     path = write_record(folder, 0, choices=9)
-    for _ in range(2):  # as read from the record, and from the database
-        index = load_index(RunFolder(folder.parent))
-        with Store(tmp_path / "crosstown.db") as store:
-            store.put(index.rows)
-        [ann] = [row for row in standings(index.rows) if row.name == "ann"]
+    for rows, ann in read_twice(folder):
         assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
-        assert index.rows[0].seats[0].decisions == 1
+        assert rows[0].seats[0].decisions == 1
     [machine] = machine_rows(SimpleNamespace(folder=RunFolder(tmp_path), journal=SimpleNamespace(events=())))
     assert (machine.decisions, machine.mean_move_ms) == (1, 1.5)
     [listed] = rows_of([path])

@@ -1,4 +1,4 @@
-"""Divisions by their names: one that was renamed in the ladder's file does not begin anew without a word."""
+"""Divisions by their names: one that was renamed in the ladder's file says so before it begins anew."""
 
 from dataclasses import replace
 from typing import Any

@@ -57,7 +57,7 @@ def on_machine(profile: str = "strict", **facts: Any) -> Callable[[LadderBot], L
 
 
 def take_up(world: Any, loads: Callable[[LadderBot], Loaded], *bots: LadderBot) -> list[str]:
-    """What is told when a division is played there by these bots."""
+    """The messages of a division when these bots play in it on that machine."""
     with world.division() as division:
         division.reconcile(bots, loads)
         return list(division._observer.notes)
