@@ -410,6 +410,9 @@ def collect(
         float, typer.Option("--limit", metavar="MINUTES", help="Wait at most this long.", min=0.1, max=10_080)
     ] = 120.0,
     file: File = None,
+    plain: Annotated[
+        bool, typer.Option("--accept-plain", help="Let git run without the sandbox where it does not work.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Hand in the bots of a class: folders, archives, and git repositories at a branch or tag.
@@ -422,14 +425,17 @@ def collect(
     from referee.cli.output import print_json, print_text
     from referee.ladder.collect import Collector, load_sources
     from referee.ladder.hand_ins import LadderHandIns
-    from referee.ladder.runner import profile_of
+    from referee.ladder.runner import accept_plain, profile_to_play
     from referee.process.checkup import probe
 
     listed = load_sources(sources)
     with _opened(file) as (config, store):
+        confined = accept_plain(config, probe()) if plain else config
+        with_git = any(source.git for source in listed)
+        profile = profile_to_play(confined, probe()) if with_git else "strict"
         hand_ins = LadderHandIns(config, store, alone=False)
         hidden = (str(config.data),)
-        collector = Collector(store, hand_ins, profile_of(config, probe()), hidden=hidden)
+        collector = Collector(store, hand_ins, profile, hidden=hidden)
         found = list(collector.collect(listed, lambda source: _say(f"{source.owner}: {source}")))
         if wait:
             found = _wait(store, found, limit_min * 60)

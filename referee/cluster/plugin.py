@@ -23,7 +23,16 @@ from referee.cluster.relay import END, NEWS, ORDER
 from referee.cluster.trial_on_machine import try_out
 from referee.errors import ExpectedError, PlatformError
 from referee.folders import cache_folder
-from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits, needs_build, take_build
+from referee.process.build import (
+    BuildError,
+    BuildLimits,
+    DiskFullError,
+    Yard,
+    build,
+    hand_in_limits,
+    needs_build,
+    take_build,
+)
 from referee.process.cgroup import find
 from referee.process.disk import LEAST_FREE, free_share, missing_bytes
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_stored, source_id
@@ -284,7 +293,8 @@ class MachinePlugin(WorkerPlugin):
         except ManifestError as error:
             return "unable", one_line(str(error)), None
         except BuildError as error:
-            return "unable", one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
+            whose = "broken" if isinstance(error, DiskFullError) else "unable"
+            return whose, one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
         except (ExpectedError, OSError) as error:
             return "broken", one_line(str(error)), None
         return "", "", kept

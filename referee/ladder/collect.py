@@ -265,7 +265,7 @@ class Collector:
             LaunchContext(Sandbox(self._profile, network=True, hidden=self._hidden), find()),
             writable=(target,) if strict else (),
             home=home if strict else None,
-            problem=lambda: _too_large(target),
+            problem=lambda _: _too_large(target),
         )
         ended = run_supervised(command, printed.append)
         if ended.code != 0:

@@ -23,6 +23,7 @@ from referee.folders import cache_folder
 from referee.process import fetch_relay
 from referee.process.build_settings import Settings, copy_settings, environment
 from referee.process.cgroup import Cgroups
+from referee.process.disk import DiskUse, DiskWatch
 from referee.process.entry import source_id
 from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, fetch_environment, find_hosts
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
@@ -94,6 +95,10 @@ class BuildError(ExpectedError):
         """From what earlier builds had left in its home, which may be to blame."""
         self.warm = True
         self.next_step += "; should what earlier builds kept be to blame: crosstown bots build --again"
+
+
+class DiskFullError(BuildError):
+    """A build that was ended because the disk is nearly full, whoever filled it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +241,8 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     limits = workshop.limits
     tools = tuple(map(str, workshop.tools))
     sandbox = Sandbox(workshop.profile, read=tools, hidden=workshop.hidden)
+    own = (workshop.copy, workshop.home) if strict else ()
+    watch = DiskWatch(workshop.copy, own, DiskUse(limits.disk_mib << 20, limits.files))
     command = SupervisedCommand(
         (program, *words[1:]),
         workshop.copy,
@@ -250,14 +257,16 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         LaunchContext(sandbox, workshop.cgroups),
         writable=(workshop.copy,) if strict else (),
         home=workshop.home if strict else None,
-        problem=_disk_watch(workshop.copy, limits),
+        problem=lambda guardian: _too_much(watch.excess(guardian), limits),
     )
     try:
-        if strict and phase == "fetch":
-            return _run_through_proxy(command, workshop, output)
-        return run_supervised(command, output)
+        through_proxy = strict and phase == "fetch"
+        ended = _run_through_proxy(command, workshop, output) if through_proxy else run_supervised(command, output)
     except OSError as error:
         raise BuildError(f"{phase}: cannot be started: {error.strerror or error}") from None
+    if ended.code is None and not watch.is_sure:
+        raise DiskFullError(f"{phase}: ended, as the disk is nearly full", "free some space, and build it again")
+    return ended
 
 
 def _run_through_proxy(command: SupervisedCommand, workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
@@ -311,20 +320,12 @@ def _program(word: str, copy: Path, path: str | None) -> str | None:
     return None if found is None else str(Path(found).absolute())
 
 
-def _disk_watch(folder: Path, limits: BuildLimits) -> Callable[[], str]:
-    """Says when the disk of `folder` has lost more than it may, whoever took it. Empty files take no room and are still
-    counted: most file systems have a number of them that is soon used up."""
-    before = os.statvfs(folder)
-
-    def problem() -> str:
-        now = os.statvfs(folder)
-        if (before.f_bavail - now.f_bavail) * now.f_frsize >> 20 > limits.disk_mib:
-            return f"it filled more than {limits.disk_mib} MiB of the disk; it was ended"
-        if before.f_ffree - now.f_ffree > limits.files:
-            return f"it made more than {limits.files:,} files; it was ended"
+def _too_much(taken: DiskUse | None, limits: BuildLimits) -> str:
+    if taken is None:
         return ""
-
-    return problem
+    if taken.size > limits.disk_mib << 20:
+        return f"it filled more than {limits.disk_mib} MiB of the disk; it was ended"
+    return f"it made more than {limits.files:,} files; it was ended"
 
 
 _NO_WHEEL = ("No matching distribution found", "Could not find a version")

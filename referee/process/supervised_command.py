@@ -29,7 +29,8 @@ class SupervisedCommand:
 
     `writable`, `home` and `before`: see `sandbox.confine`. The sandbox shows the command the `socket`, if there is one.
 
-    `problem` is called several times a second. A sentence that it returns, unless empty, ends the command.
+    `problem` is called several times a second with the guardian's process id, below which all processes of the command
+    are. A sentence that it returns, unless empty, ends the command.
     """
 
     argv: tuple[str, ...]
@@ -42,7 +43,7 @@ class SupervisedCommand:
     home: Path | None = None
     before: tuple[str, ...] = ()
     socket: Path | None = None
-    problem: Callable[[], str] = str
+    problem: Callable[[int], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _follow(
                     output(chunk)
             if not why:
                 late = time.monotonic() >= until_s
-                why = f"not ready after {command.limit_s:g} s; it was ended" if late else command.problem()
+                why = f"not ready after {command.limit_s:g} s; it was ended" if late else command.problem(guardian.pid)
                 if why:
                     until_s = time.monotonic() + command.limits.kill_timeout_s
                     with suppress(OSError):

@@ -53,7 +53,7 @@ def test_an_error_that_a_person_may_meet_has_its_next_step(kind: type[BaseExcept
     else:
         assert issubclass(kind, ExpectedError)
         given = inspect.signature(kind).parameters.get("next_step")
-        assert given is None or given.default != "" or kind is BuildError  # which then names its log
+        assert given is None or given.default != "" or issubclass(kind, BuildError)  # names its log
 
 
 def test_the_list_of_errors_that_nobody_meets_names_no_others() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from referee.ladder.store import LadderStore
+from referee.process import checkup
 
 Crosstown = Callable[..., Any]
 
@@ -111,3 +112,26 @@ def test_what_cannot_be_done_is_a_sentence_and_no_act(
     assert "Traceback" not in done.err
     assert done.err
     assert acts(crosstown) == []
+
+
+def test_git_sources_are_collected_only_in_a_sandbox_or_with_the_flag_that_goes_without(
+    crosstown: Crosstown, ladder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = checkup.Probe(False, "bwrap is not installed", "install bubblewrap")
+    monkeypatch.setattr(checkup, "probe", lambda: missing)
+    (tmp_path / "class.toml").write_text(
+        '[[bots]]\nowner = "ann"\ngit = "https://127.0.0.1:1/nothing"\nref = "main"\nname = "b"\n'
+    )
+    words = ("ladder", "collect", "class.toml", "--no-wait", "--file", "ladder.toml")
+    refused = crosstown(*words)
+    assert refused.code == 3
+    assert "the sandbox does not work here: bwrap is not installed" in refused.err
+    assert "--accept-plain" in refused.err
+    tried = crosstown(*words, "--accept-plain")
+    assert tried.code == 1
+    assert "could not be fetched" in tried.out
+
+    (tmp_path / "class.toml").write_text('[[bots]]\nowner = "ann"\npath = "nothing"\nname = "b"\n')
+    without_git = crosstown(*words)
+    assert without_git.code == 1
+    assert "does not exist" in without_git.out

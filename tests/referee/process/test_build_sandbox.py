@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.process import build_settings
-from referee.process.build import BuildError, BuildLimits, Yard, build
+from referee.process import build_settings, disk
+from referee.process.build import BuildError, BuildLimits, DiskFullError, Yard, build
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.sandbox import Profile
 from referee.process.store import Built
@@ -429,6 +429,43 @@ def test_a_toolchain_that_never_says_its_version_is_ended(
 def test_a_build_may_not_fill_the_disk(bot: Make) -> None:
     with pytest.raises(BuildError, check=says("build: it filled more than 32 MiB of the disk; it was ended")):
         strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
+
+
+HELD = {
+    "open": "f = open('big', 'wb'); os.remove('big'); f.write(bytes(100_000_000)); f.flush(); os.fsync(f.fileno())",
+    "mapped": "f = open('big', 'wb+'); f.write(bytes(100_000_000)); f.flush(); os.fsync(f.fileno()); "
+    "m = mmap.mmap(f.fileno(), 0); f.close(); os.remove('big')",
+}
+
+
+@pytest.mark.parametrize("how", HELD)
+def test_a_build_may_not_fill_the_disk_with_files_that_it_has_removed(bot: Make, how: str) -> None:
+    with pytest.raises(BuildError, check=says("build: it filled more than 32 MiB of the disk; it was ended")):
+        strict(bot(f'python3 -c "import mmap, os, time; {HELD[how]}; time.sleep(60)"'), disk_mib=32)
+
+
+def test_a_build_is_not_ended_for_the_room_that_another_takes(bot: Make, cache: Path, tmp_path: Path) -> None:
+    folder = bot("touch began; while [ ! -e go ]; do sleep 0.05; done")
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(strict, folder, disk_mib=32)
+        until(lambda: list(cache.rglob("began")) or making.done())
+        with (tmp_path / "of another").open("wb") as file:
+            file.write(bytes(100_000_000))
+            file.flush()
+            os.fsync(file.fileno())
+        time.sleep(1)  # several looks at the disk
+        for began in cache.rglob("began"):
+            began.with_name("go").touch()
+        assert making.result(PATIENCE_S).sandbox == "strict"
+
+
+def test_on_a_disk_that_is_nearly_full_a_build_is_ended_whoever_filled_it_and_that_is_said(
+    bot: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "free_share", lambda _: 0.01)
+    with pytest.raises(DiskFullError, check=says("build: ended, as the disk is nearly full")):
+        strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
+    strict(bot("sleep 1"), disk_mib=32)
 
 
 @pytest.mark.slow
