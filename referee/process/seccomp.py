@@ -38,7 +38,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_EPERM, _EINVAL, _ENOSYS, _EPROTONOSUPPORT, _EAFNOSUPPORT = 1, 22, 38, 93, 97
+_EPERM, _EINVAL, _ENOSYS, _EPROTONOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 38, 93, 95, 97
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
@@ -88,19 +88,22 @@ _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 # fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, memfd_secret, process_mrelease,
 # cachestat, statmount, listmount.
 _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 447, 448, 451, 457, 458)
+_SETXATTRAT = 463
 _UNKNOWN_FROM = 467
 """open_tree_attr of Linux 6.15: from here on nobody has looked at what a bot could do with a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Architecture:
-    """Numbers of system calls. `splice` fails as for a file that it cannot take from. `without_effect` succeed and do
-    nothing. Of those in `by_argument`, what happens depends on one; preadv2 with flags asks whether a page is there.
+    """Numbers of system calls. `splice` fails as for a file that it cannot take from, and `attributes` (setxattr,
+    lsetxattr, fsetxattr) as on a file system that has none. `without_effect` succeed and do nothing. Of those in
+    `by_argument`, what happens depends on one; preadv2 with flags asks whether a page is there.
     """
 
     audit: int
     flock: int
     splice: int
+    attributes: tuple[int, ...]
     by_argument: dict[str, int]
     without_effect: tuple[int, ...]
     refused: dict[str, int]
@@ -111,6 +114,7 @@ _ARCHITECTURES = {
         audit=0xC000003E,
         flock=73,
         splice=275,
+        attributes=(188, 189, 190),
         by_argument={
             "mmap": 9,
             "ioctl": 16,
@@ -177,6 +181,7 @@ _ARCHITECTURES = {
         audit=0xC00000B7,
         flock=32,
         splice=76,
+        attributes=(5, 6, 7),
         by_argument={
             "fcntl": 25,
             "ioctl": 29,
@@ -262,6 +267,7 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False, network:
         *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
         *_switch("without effect", *silent),
         *_switch("invalid", known.splice),
+        *_switch("no attributes", *known.attributes, _SETXATTRAT),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
         *_ENDS,
         *_by_argument(() if file_locks else _LOCK_COMMANDS, network=network),
@@ -281,6 +287,8 @@ _ENDS: tuple[_Instruction | str, ...] = (
     (_RETURN, "", "", _ERRNO | _ENOSYS),
     "invalid",
     (_RETURN, "", "", _ERRNO | _EINVAL),
+    "no attributes",
+    (_RETURN, "", "", _ERRNO | _EOPNOTSUPP),
     "no family",
     (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
     "no protocol",

@@ -66,6 +66,7 @@ ATTEMPTS = (
     "keep datagrams by an option that no group counts",
     "keep errors that no group counts",
     "keep pages of a socket that no group counts",
+    "keep access lists of files that no group counts",
     "use up the machine's room for filters",
     "open a socket of a rare protocol",
     "make sockets of a rare family as a pair",
@@ -87,11 +88,12 @@ UP_TO_THE_KERNEL = {
     "keep keys of TCP that no group counts",
     "keep policies of memory that no group counts",
     "keep options of IPv6 that no group counts",
+    "keep access lists of files that no group counts",
     "open a socket of a rare protocol",
 }
-"""Not every kernel is built with these (TCP_MD5SIG, NUMA, IPv6, MPTCP)."""
+"""Not every kernel is built with these (TCP_MD5SIG, NUMA, IPv6, TMPFS_POSIX_ACL, MPTCP)."""
 
-NOT_BUILT = ("Protocol not ", "Function not implemented", "Address family not supported")
+NOT_BUILT = ("Operation not supported", "Protocol not ", "Function not implemented", "Address family not supported")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from referee.process.seccomp import bot_filter
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-ALLOWED, NOTHING, EPERM, EINVAL, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT = "allowed", 0, 1, 22, 38, 93, 97
+ALLOWED, NOTHING, EPERM, EINVAL, ENOSYS, EPROTONOSUPPORT, EOPNOTSUPP, EAFNOSUPPORT = "allowed", 0, 1, 22, 38, 93, 95, 97
 NUMBERS = {  # x86_64, aarch64
     "read": (0, 63),
     "mmap": (9, 222),
@@ -22,6 +22,10 @@ NUMBERS = {  # x86_64, aarch64
     "flock": (73, 32),
     "fsync": (74, 82),
     "prctl": (157, 167),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "getxattr": (191, 8),
     "setrlimit": (160, 164),
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
@@ -33,6 +37,7 @@ NUMBERS = {  # x86_64, aarch64
     "clone3": (435, 435),
     "process_madvise": (440, 440),
     "futex_wait": (455, 455),
+    "setxattrat": (463, 463),
     "removexattrat": (466, 466),
     "open_tree_attr": (467, 467),
     "listns": (470, 470),
@@ -99,6 +104,11 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("sendmmsg", (3, LONG, 9, 0), ALLOWED),
         ("sendmmsg", (3, LONG, 9, 0x8000), EPERM),
         ("splice", (3, 0, 4, 0, 9, 1), EINVAL),  # libraries then copy
+        ("setxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),  # as a file system says that has no attributes
+        ("lsetxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),
+        ("fsetxattr", (3, LONG, LONG, 9, 0), EOPNOTSUPP),
+        ("setxattrat", (3, LONG, 0, LONG, LONG, 24), EOPNOTSUPP),
+        ("getxattr", (LONG, LONG, LONG, 9), ALLOWED),
         ("seccomp", (1,), EPERM),
         ("setrlimit", (7,), ALLOWED),
         ("setrlimit", (4,), NOTHING),

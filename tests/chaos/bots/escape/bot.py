@@ -201,6 +201,15 @@ def takes_pages_from_a_socket() -> None:
         os.close(into)
 
 
+def gives_a_file_an_access_list() -> None:
+    """Up to 64 KiB for each file in memory, and twice that for a folder. On a memfd, as where the file system of the
+    folder for temporary files has none."""
+    users = [(2, 7, os.getuid())] * 100
+    entries = [(1, 7, -1), *users, (4, 7, -1), (16, 7, -1), (32, 7, -1)]
+    found = struct.pack("=I", 2) + b"".join(struct.pack("=HHi", *entry) for entry in entries)
+    os.setxattr(os.memfd_create("listed"), "system.posix_acl_access", found)
+
+
 def filter_program() -> tuple[bytes, Any]:
     """A filter that lets everything through, and what must live as long as it is used."""
     code = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000))
@@ -363,6 +372,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "keep datagrams by an option that no group counts": holds_datagrams_back_by_an_option,
     "keep errors that no group counts": fills_a_queue_of_errors,
     "keep pages of a socket that no group counts": takes_pages_from_a_socket,
+    "keep access lists of files that no group counts": gives_a_file_an_access_list,
     "use up the machine's room for filters": lambda: in_a_child(filters_its_own_calls),
     "open a socket of a rare protocol": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close(),
     "make sockets of a rare family as a pair": makes_a_pair_of_a_rare_family,
