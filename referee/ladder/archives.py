@@ -329,6 +329,8 @@ _END = b"PK\x05\x06"
 _END_BYTES = 22
 _LARGE_END = b"PK\x06\x07"
 _LARGE_END_BYTES = 20
+_LEAST_HEADER_BYTES = 30
+"""Before a member, beside its name: at least one byte for each character of it."""
 _MOST_COMMENT_BYTES = 1 << 16
 _UNIX = 3
 _ENCRYPTED = 0x1
@@ -337,12 +339,23 @@ _ENCRYPTED = 0x1
 def _read_zip(file: BinaryIO, tree: _Tree) -> None:
     _check_directory(file)
     with zipfile.ZipFile(file) as packed:
-        size = file.seek(0, os.SEEK_END)
         tree.check_entries(len(packed.infolist()))
+        _check_places(packed)
         for info in packed.infolist():
-            if not 0 <= info.header_offset < size:
-                raise zipfile.BadZipFile("a file lies outside of it")
             _read_zip_member(packed, info, tree)
+
+
+def _check_places(packed: zipfile.ZipFile) -> None:
+    """No two members share bytes, which would be read once for each, and none lies outside of the file. Newer versions
+    of Python look for this, too, when a member is opened."""
+    members = sorted(packed.infolist(), key=lambda info: info.header_offset)
+    free = 0
+    for info in members:
+        if 0 <= info.header_offset < free:
+            _fail(info.orig_filename, "shares bytes with another file of the archive", "pack the bot's folder again")
+        free = info.header_offset + _LEAST_HEADER_BYTES + len(info.orig_filename) + info.compress_size
+    if free > packed.start_dir or any(info.header_offset < 0 for info in members[:1]):
+        raise zipfile.BadZipFile("a file lies outside of it")
 
 
 def _check_directory(file: BinaryIO) -> None:
