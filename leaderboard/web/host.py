@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from referee.errors import ExpectedError
+from referee.games.api import Option
 
 HUMAN: Final = "human"
 """In `Setup.seats`: a person."""
@@ -102,6 +103,9 @@ class PlayHost(Protocol):
 
     def opponents(self, game: str) -> Sequence[Opponent]:
         """The bots that say that they play it."""
+
+    def options(self, game: str) -> Sequence[Option]:
+        """Those of its options that may be set here."""
 
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         """Begin a match; its people's seats. May take a while: bots are built. PlayRefused."""

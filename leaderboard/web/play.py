@@ -140,7 +140,7 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
         players=players_in_words(game.player_counts) if game else "",
         rivals=found,
         opponent=chosen.get("opponent") or (first.opponent.id if first else ""),
-        options=[option for option in game.options if isinstance(option.default, bool | int | str)] if game else [],
+        options=_host(request).options(game.id) if game else [],
         chosen=chosen,
         problem=problem,
         token=_guard(request).token(session_of(request)),

@@ -16,6 +16,8 @@ from referee.cli.one_match import Plan, human_entry, match_spec, plan, run_match
 from referee.cli.person import RUN, Person
 from referee.errors import UsageError
 from referee.event_loop import new_event_loop
+from referee.games.api import Option
+from referee.games.registry import get_game
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, check_name, load_manifest
@@ -82,6 +84,11 @@ class Host:
                 found.append(Opponent(number, manifest.name, manifest.version))
         return found
 
+    def options(self, game: str) -> list[Option]:
+        """Where strangers play only those whose values have bounds: of others some take all memory, and some end the
+        process, for instance those of OpenSpiel's games."""
+        return [option for option in get_game(game).options if self._alone or option.is_bounded]
+
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         with self._starting:
             if HUMAN not in setup.seats:
@@ -115,6 +122,9 @@ class Host:
         unknown = [seat for seat in setup.seats if seat != HUMAN and seat not in self._bots]
         if unknown:
             raise UsageError("a chosen bot does not exist any more", "reload the page")
+        free = setup.options.keys() - {option.name for option in self.options(setup.game)}
+        if free and not self._alone:
+            raise UsageError(f"the option '{min(free)}' cannot be set here", "leave it as it is")
         return plan(
             setup.game,
             [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],

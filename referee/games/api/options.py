@@ -40,6 +40,12 @@ class Option:
             return "an integer" + low + (" and" if low and high else "") + high
         return "a text"
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether all values that it accepts are known to be values that a match can be played with."""
+        bounded = self.minimum is not None and self.maximum is not None
+        return isinstance(self.default, bool) or bool(self.choices) or bounded
+
     def accepts(self, value: object) -> bool:
         """Whether `value` has the type of the default and lies within choices and bounds."""
         if type(value) is not type(self.default):

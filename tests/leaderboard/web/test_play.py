@@ -15,7 +15,7 @@ from leaderboard.web.app import make_app
 from leaderboard.web.host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
 from leaderboard.web.play import as_typed
 from leaderboard.web.strength import rivals, usual
-from referee.games.api import resolve_options
+from referee.games.api import Option, resolve_options
 from referee.games.registry import get_game
 
 HERE = "http://127.0.0.1"
@@ -59,6 +59,9 @@ class Host:
 
     def opponents(self, game: str) -> list[Opponent]:
         return [Opponent("0", "<script>\u202e", "1")]
+
+    def options(self, game: str) -> Sequence[Option]:
+        return get_game(game).options
 
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         self.asked.append(setup)

@@ -10,6 +10,7 @@ import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.host import HumanSeat, Opponent, Question, Setup, Standpoint
+from referee.games.api import Option
 from referee.games.registry import get_game
 
 OVERLAPS = (Path(__file__).parent / "overlaps.js").read_text()
@@ -62,6 +63,9 @@ class Host:
         self._at = cache(Seat)
 
     def opponents(self, game: str) -> list[Opponent]:
+        return []
+
+    def options(self, game: str) -> list[Option]:
         return []
 
     def start(self, setup: Setup) -> Sequence[HumanSeat]:

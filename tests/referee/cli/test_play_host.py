@@ -211,6 +211,22 @@ def test_where_strangers_play_no_seat_is_shown(tmp_path: Path) -> None:
         assert host.seat(seat.match_id, seat.key) is seat
 
 
+def test_a_stranger_sets_only_options_whose_values_have_bounds(tmp_path: Path) -> None:
+    """A board of no rows ends the process in which the match is played, and with it all pages."""
+    pytest.importorskip("pyspiel")
+    name = "openspiel/connect_four"
+    with Host(tmp_path / "runs", [BOTS], alone=False) as host:
+        (bot,) = (found for found in host.opponents(name) if found.name == "random")
+        for option, value in (("rows", "0"), ("rows", "5"), ("none", "1")):
+            with pytest.raises(PlayRefused, match=f"the option '{option}' cannot be set here"):
+                host.start(Setup(name, (HUMAN, bot.id), {option: value}))
+        assert host.start(Setup(name, (HUMAN, bot.id), {"tensors": "false"}))
+        assert "rows" not in [option.name for option in host.options(name)]
+        assert host.options("shibuya") == list(get_game("shibuya").options)
+    with Host(tmp_path / "own", [BOTS]) as host:
+        assert "rows" in [option.name for option in host.options(name)]
+
+
 def test_a_stranger_gives_bots_no_more_time_than_people_have(tmp_path: Path) -> None:
     """They compute on the organiser's machine."""
     with Host(tmp_path / "runs", [BOTS], move_limit_s=3, alone=False) as host:
