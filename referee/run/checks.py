@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError
-from referee.record.journal import Anchors, anchors_of
+from referee.record.format import RecordError
+from referee.record.journal import anchors_of
+from referee.record.reader import read_record
 from referee.run.folder import RunFolder
 from referee.run.head import contradiction, places_of, read_head
 from referee.run.journal import JournalText, read_journal
@@ -37,18 +39,20 @@ def check_run(folder: RunFolder, text: JournalText, key: str = "", named: Collec
     wrong = [_broken(epoch) for epoch in epochs if epoch.secret and not epoch.holds]
     notes = [_luck_words(epochs)]
     data = folder.journal.read_bytes()
-    _check_records(folder, anchors_of(text.events), named, wrong, notes)
+    _check_records(folder, text, named, wrong, notes)
     _check_heads(folder, text, data, wrong, notes)
     _check_signature(folder, text, data, key.strip().lower(), wrong, notes)
     return RunCheck(folder.path, tuple(wrong), tuple(notes))
 
 
 def _check_records(
-    folder: RunFolder, anchors: Anchors, named: Collection[str], wrong: list[str], notes: list[str]
+    folder: RunFolder, text: JournalText, named: Collection[str], wrong: list[str], notes: list[str]
 ) -> None:
     """Whether each match that counts by the journal has a record, and the other way round. Which record it is, the
     verdict about that record says."""
-    there = folder.records.stamps().keys()
+    anchors = anchors_of(text.events)
+    stamps = folder.records.stamps()
+    there = stamps.keys()
     gone = sorted(anchors.digests.keys() - there - set(named))
     wrong += [f"match {match_id} counts by the journal, and its record is not in {folder.matches}" for match_id in gone]
     bare = sorted(there - anchors.digests.keys())
@@ -59,6 +63,13 @@ def _check_records(
         )
         return
     notes.append(f"{plural(len(anchors.digests), 'record')} anchored: the journal has the digest of each")
+    if text.last_state in ("stopped", "finished"):  # it wrote all digests before that line
+        foreign = [match_id for match_id in bare if _is_rated(folder.records.at(stamps[match_id]))]
+        wrong += [
+            f"match {match_id} has a record that the run did not write: the journal has no digest of it"
+            for match_id in foreign
+        ]
+        bare = [match_id for match_id in bare if match_id not in foreign]
     if bare:
         notes.append(f"the journal has no digest yet of {plural(len(bare), 'record')}: {_some(bare)}")
     if found := sorted(anchors.found):
@@ -68,6 +79,15 @@ def _check_records(
         )
     again = sorted(anchors.digests.keys() & anchors.uncounted.keys())
     notes += [f"match {name} counted before with another record ({anchors.uncounted[name]})" for name in again]
+
+
+def _is_rated(path: Path) -> bool:
+    """Whether it is a whole record of a match that counts. A run that is stopped leaves others, too."""
+    try:
+        record = read_record(path)
+    except RecordError:
+        return False
+    return record.complete and record.footer is not None and record.footer.status == "rated"
 
 
 def _check_heads(folder: RunFolder, text: JournalText, data: bytes, wrong: list[str], notes: list[str]) -> None:

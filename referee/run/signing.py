@@ -24,18 +24,17 @@ from referee.record.format import RecordError, dumps
 from referee.record.journal import Control, JournalLine, anchors_of, controls_of, mismatch
 from referee.record.reader import Record, read_record
 from referee.run.anchors import AnchorKeeper
-from referee.run.folder import RunFolder
+from referee.run.folder import RunFolder, is_shorter
 from referee.run.head import FORMAT, Head, contradiction, parse_head, write_durably
-from referee.run.journal import Journal, JournalText, read_journal
+from referee.run.journal import RATINGS, Journal, JournalText, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import NO_RIGHTS_BUT_MINE
+from referee.schedule.config import make_field
+from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.schedule import place_of
 
 DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled", "reinstated")
 """What an organiser decides about matches that were played: after the signature it changes what was signed."""
-
-AHEAD = ("extended", "stopping")
-"""Control events that change only which matches are still played, whatever their place is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,28 +134,52 @@ def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: 
     if what := contradiction(signed.head, folder.signature, data, text.events):
         yield what
         return
-    then, now = anchors_of(text.events[: signed.head.lines]), anchors_of(text.events)
+    first = text.events[: signed.head.lines]
+    before = JournalText(first, controls_of(folder.journal, first))
+    then, now = anchors_of(first), anchors_of(text.events)
     for match_id, digest in then.digests.items():
         if match_id not in now.digests:
             yield f"match {match_id} counted when the run was signed, and does not now: {now.uncounted[match_id]}"
         elif now.digests[match_id] != digest:
             yield f"match {match_id} was played again since the run was signed"
     behind = 1 + max((place for match_id in then.digests if (place := place_of(match_id)) is not None), default=-1)
+    if before.finish is not None:  # then no match before that place was still to be played
+        for match_id in sorted({*now.digests, *folder.records.stamps()} - then.digests.keys()):
+            if (place := place_of(match_id)) is not None and place < behind:
+                yield f"match {match_id} did not count when the finished run was signed, and has a record now"
     for number, line in enumerate(text.events[signed.head.lines :], start=signed.head.lines + 1):
-        if any(_reaches_back(control, behind) for control in controls_of(folder.journal, (line,))):
+        controls = controls_of(folder.journal, (line,))
+        said_of_signed = line.kind == RATINGS or (line.kind == "void" and line.fields.get("match") in then.digests)
+        if said_of_signed or any(_reaches_back(control, behind, before) for control in controls):
             yield f"line {number} of the journal was decided since the run was signed: {_decision(line)}"
 
 
-def _reaches_back(control: Control, behind: int) -> bool:
+def _reaches_back(control: Control, behind: int, before: JournalText) -> bool:
     """Whether this changes what matches before the place `behind` count for: by its kind, by its place, or because it
-    is about all matches of an entry."""
+    is about all matches of an entry. `before` is the journal as it was signed."""
     if control.kind in DECISIONS or control.choice != "keep":
         return True
-    return control.kind not in AHEAD and control.place < behind
+    if control.kind == "extended":
+        return _changes_length(control, behind, before)
+    return control.kind != "stopping" and control.place < behind
+
+
+def _changes_length(control: Control, behind: int, before: JournalText) -> bool:
+    """Whether an extension makes the schedule shorter than it was, or, of a format that looks at results, reaches into
+    what was played."""
+    begun = before.begun_with
+    try:
+        style = get_format(begun["format"])
+    except UnknownFormat:
+        return control.place < behind
+    length = {**style.lengths(make_field(begun)), **before.length}
+    shorter = any(is_shorter(name, value, length.get(name, value)) for name, value in control.length.items())
+    return shorter or (control.place < behind and style.uses_results)
 
 
 def _decision(line: JournalLine) -> str:
-    about = line.fields.get("match_id") or line.fields.get("name") or line.fields.get("entry_id") or ""
+    fields = ("match_id", "match", "name", "entry_id")
+    about = next((line.fields[name] for name in fields if line.fields.get(name)), "")
     return f"{line.kind} {about}".rstrip()
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import stat
 
 import pytest
@@ -11,7 +12,8 @@ from referee.record.format import next_chain, open_line
 from referee.record.journal import Control, anchors_of, control_fields
 from referee.run.head import head_file
 from referee.run.journal import Journal, read_journal
-from referee.run.signing import key_file
+from referee.run.run import Run
+from referee.run.signing import key_file, read_signature, since_signed
 
 SIGNATURE = "runs/cup/tournament.signature"
 
@@ -185,6 +187,7 @@ def test_a_decision_after_the_signature_is_named(played, crosstown):
         (Control("unapproved", 0), False),
         (Control("decided", 0, by="rule"), False),
         (Control("reinstated", 9), False),
+        (Control("extended", 9, length={"blocks": 0}), False),
         (Control("breaker", 9, by="rule", reason="3 faults in a row"), True),
         (Control("extended", 0, length={"blocks": 2}), True),
     ],
@@ -207,6 +210,78 @@ def test_a_control_that_somebody_adds_to_a_signed_journal_is_named_if_it_reaches
     assert named is not honest, printed.out
     if not honest:
         assert printed.code == 1
+
+
+def test_lines_that_are_no_controls_and_change_a_signed_table_are_named(make_run, crosstown):
+    """A run that goes on writes lines of these kinds, too, but none about matches that had a record then."""
+    folder = make_run(played=4)
+    assert crosstown("sign", "cup").code == 0
+    counted = sorted(folder.records.paths())[0]
+    entry = read_record(folder.records.find(counted)).header.seats[0].entry_id
+    failed = {"place": 0, "attempt": 1, "reason": "start_failed", "detail": "", "failed_starts": [[entry, "no Hello"]]}
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed", rated=4, set_aside=[])
+        journal.append("ratings", anchor={entry: 3000.0})
+        journal.append("void", match=counted, **failed)
+        journal.append("void", match="m000009-00000000", **failed)
+    last = len(read_journal(folder.journal).events)
+    assert said_since(folder) == [
+        f"line {last - 2} of the journal was decided since the run was signed: ratings",
+        f"line {last - 1} of the journal was decided since the run was signed: void {counted}",
+    ]
+
+
+@pytest.mark.parametrize(("place", "rounds", "honest"), [(99, 4, True), (99, 2, False), (0, 4, False), (0, 2, False)])
+def test_an_extension_of_a_swiss_is_named_if_it_shortens_it_or_reaches_into_what_was_played(
+    make_run, crosstown, place, rounds, honest
+):
+    """With fewer rounds, or with others from the first on, the table would be that of another tournament."""
+    folder = make_run(style="swiss", others=("cat", "dan"), more="[swiss]\nrounds = 3", played=4)
+    assert crosstown("sign", "cup").code == 0
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("extended", place=place, rounds=rounds)
+    assert bool(said_since(folder)) is not honest
+
+
+def said_since(folder):
+    text = read_journal(folder.journal)
+    return list(since_signed(read_signature(folder), folder, text, folder.journal.read_bytes()))
+
+
+@pytest.mark.parametrize("end", ["finished", "stopped"])
+def test_a_record_that_was_laid_into_a_run_which_has_ended_is_named(make_run, crosstown, end):
+    """As of a match that was given up, or cancelled because a bot was disqualified: it is right by itself, and its seed
+    follows from the secret that was revealed."""
+    folder, other = make_run(played=3), make_run(played=4, out="others")
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append(end, rated=3, missing=1, why="a test")
+    assert crosstown("sign", "cup").code == 0
+    assert Run(folder).check().wrong == ()
+    (laid,) = other.records.paths().keys() - folder.records.paths().keys()
+    shutil.copyfile(other.records.find(laid), folder.matches / f"{laid}.jsonl.gz")
+    assert Run(folder).check().wrong == (
+        f"match {laid} has a record that the run did not write: the journal has no digest of it",
+    )
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed", rated=3, set_aside=[])  # of a runner that is killed now, a record may lack its digest
+    assert f"the journal has no digest yet of 1 record: {laid}" in Run(folder).check().notes
+
+
+def test_a_match_of_a_finished_run_that_counts_only_since_it_was_signed_is_named(make_run, crosstown):
+    folder = make_run(played=4)
+    gone = sorted(folder.records.paths())[1]
+    record = folder.records.find(gone)
+    aside = record.rename(folder.path / "kept")
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("finished", rated=3, missing=1)
+    assert crosstown("sign", "cup").code == 0
+    assert said_since(folder) == []
+    shutil.copyfile(aside, record)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed", rated=4, set_aside=[])
+        journal.append("found", matches={gone: read_record(record).digest})
+        journal.append("finished", rated=4, missing=0)
+    assert said_since(folder) == [f"match {gone} did not count when the finished run was signed, and has a record now"]
 
 
 @pytest.mark.slow
