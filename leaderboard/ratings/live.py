@@ -119,18 +119,19 @@ class LiveTable:
         made.applied, made.digest = len(matches), _digest(self.digest, new, approvals)
         environment = GuardedTrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=0.0)
         for match in new:
-            if result_of(match) is not None:
-                made._apply(environment, match, unapproved_in(match, approvals))
+            made._apply(environment, match, unapproved_in(match, approvals))
         return made
 
     def _apply(self, environment: GuardedTrueSkill, match: MatchRow, unapproved: frozenset[str]) -> None:
+        parts = [(moved, result) for moved, row in parts_of(match, unapproved) if (result := result_of(row))]
+        if not parts and result_of(match) is None:
+            return
         names = {seat.entry_id: seat.name for seat in match.seats}
         for entry in sorted(names):
             if entry not in self.skills:
                 self.skills[entry] = self._first_skill(names[entry])
         for entry, name in names.items():
             self.bearers[name] = entry
-        parts = [(moved, result) for moved, row in parts_of(match, unapproved) if (result := result_of(row))]
         for moved, result in parts:
             if len(unapproved) in (0, len(names)) or not moved & unapproved:
                 teams = [team for group in result for team in group]
