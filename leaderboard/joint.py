@@ -19,13 +19,18 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_matches, entrants
 from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, pools_of, standings
 from referee.errors import UsageError
+from referee.run.machine_facts import VALUE_OF, flat_facts
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
+from referee.texts import one_line
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
 
 _CONDITIONS = ("limits", "faults", "adjudication", "ponder")
 """Of a run's configuration: under other ones a bot may be stronger or weaker."""
+_SYSTEM = ("/usr/", "/bin/", "/lib")
+"""Folders of the system, whose files change with its updates."""
+
 _STRONGER = "bots may be stronger under one than under the other; to join them anyhow: --mixed"
 
 
@@ -190,7 +195,8 @@ def _check_pair(one: Run, other: Run, *, mixed: bool) -> None:
             raise UsageError(what, _STRONGER)
     here, there = _conditions_of_bots(one), _conditions_of_bots(other)
     for entry in (known for known in here if known in there):
-        if differ := _difference(here[entry], there[entry]):
+        other_bot = next((words for words, is_another in _changes(one, other, entry) if is_another), "")
+        if differ := _difference(here[entry], there[entry]) or other_bot:
             name = next(bot.name for bot in one.participants if bot.entry_id == entry)
             raise UsageError(f"{where} do not fit together: for '{name}', {differ}", _STRONGER)
 
@@ -215,6 +221,34 @@ def _conditions_of_bots(run: Run) -> dict[str, dict[str, Any]]:
         fresh = bot.get("fresh", configuration.get("fresh", False))
         found[bot["entry_id"]] = {**configuration["limits"], **bot.get("clock", {}), "fresh": fresh, **grants}
     return found
+
+
+def changes_between(runs: Sequence[Run]) -> list[str]:
+    """A sentence for each fact of the machine that differs for a bot between a run and the last one before it."""
+    ordered = sorted(runs, key=_age)
+    said: list[str] = []
+    for number, later in enumerate(ordered):
+        for entry, name in ((bot.entry_id, bot.name) for bot in later.participants):
+            before = next((run for run in reversed(ordered[:number]) if entry in run.journal.machine), None)
+            changes = [] if before is None else _changes(before, later, entry)
+            said += [one_line(f"changed between these runs: '{name}': {words}") for words, _ in changes]
+    return said
+
+
+def _changes(one: Run, other: Run, entry: str) -> list[tuple[str, bool]]:
+    """What the machine had otherwise for a bot in two runs, and for each whether it may make it another bot."""
+    here, there = (flat_facts(run.journal.machine.get(entry, {})) for run in (one, other))
+    return [
+        (f"{what}: {here[what]} in {one.folder.name}, {there[what]} in {other.folder.name}", _makes_another(what))
+        for what in here
+        if what in there and here[what] != there[what]
+    ]
+
+
+def _makes_another(what: str) -> bool:
+    """Its sandbox, a value that it is granted, and files outside of its folder do; what the system updates does not."""
+    path = what.removeprefix("packages of ")
+    return what == "sandbox" or what.startswith(VALUE_OF) or (path.startswith("/") and not path.startswith(_SYSTEM))
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from leaderboard.joint import CAPTION, Combined, combined, join, joint_standings
+from leaderboard.joint import CAPTION, Combined, changes_between, combined, join, joint_standings
 from leaderboard.run_table import counted_matches
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
@@ -66,7 +66,7 @@ def print_joint(
             "caption": joint.counted.caption(),
             "apart": apart(rows),
             "settled": all(row.settled for row in rows),
-            "machine_changes": [sentence for run in runs for sentence in run.machine_changes],
+            "machine_changes": [*(said for run in runs for said in run.machine_changes), *changes_between(runs)],
             "failed_starts": [{"run": str(folder.path), **asdict(start)} for folder, start in _failed_starts(runs)],
         }
         print_json(values | ({"combined": [row.to_dict() for row in combined(rows)]} if in_one else {}))
@@ -88,6 +88,8 @@ def print_joint(
         for run in runs:
             for sentence in run.machine_changes:
                 print_text(one_line(f"{run.folder.name}: {sentence}"))
+        for sentence in changes_between(runs):
+            print_text(sentence)
         print_failed_starts(_failed_starts(runs))
 
 

@@ -23,7 +23,6 @@ from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
-from referee.tournament.machine import known_machine
 from referee.tournament.messages import BotSetup
 from referee.tournament.play import PlayObserver
 from referee.tournament.progress import Decide, Summary
@@ -67,7 +66,7 @@ def play_on_cluster(
     if not peer.is_encrypted and (granted := [entry.name for entry, bot in pairs if bot.sandbox.network]):
         what = f"'{granted[0]}' may use the network, and could give orders to {peer.address}, which has no certificates"
         raise UsageError(what, "give --ca, --cert and --key, or take network = true away")
-    known = {} if accept_weaker else known_machine(run.journal)
+    known = {} if accept_weaker else run.journal.machine
     strict = [
         entry.id
         for entry, bot in pairs

@@ -46,6 +46,7 @@ from referee.run.journal import CREATED, EPOCH, FORMAT, Journal, JournalText, re
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import begin, take_up
+from referee.run.machine_facts import Facts
 from referee.run.packing import pack_records
 from referee.run.run import Run
 from referee.schedule.config import DecidedBlock, digest, seat_spec
@@ -56,7 +57,7 @@ from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.texts import one_line, without_store
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost, nothing
-from referee.tournament.machine import EVENT, Facts, known_machine, machine_changes
+from referee.tournament.machine import EVENT, machine_changes
 from referee.tournament.messages import BotSetup, Meeting
 from referee.tournament.progress import GivenUp
 from referee.tournament.remembered import Remembering, read_remembered
@@ -307,7 +308,7 @@ class Division:
         """The members and blocks of a run that is taken up."""
         self._variants = run.schedule_config.field.variants
         left = departures(run.controls)
-        self._machine = dict(known_machine(run.journal))
+        self._machine = run.journal.machine
         self._approvals = approvals_of(run.controls)
         activations = {
             line.fields["entry_id"]: line.fields.get("activation", 1)
@@ -473,8 +474,8 @@ class Division:
             before = {"profile": member.setup.sandbox.profile}
         changes = machine_changes({entry_id: before}, {entry_id: now}, {entry_id: member.bot.name})
         self._machine[entry_id] = now
-        # Pages show these changes to everyone, so they leave out paths of this machine.
-        shown = [str(change) for change in changes if not change.is_outside]
+        # Pages show these changes to everyone, so they leave out paths of this machine and values of variables.
+        shown = [str(change) for change in changes if not change.is_private]
         self._journal.append(EVENT, machine={entry_id: now}, changes=shown)
         for change in changes:
             self._observer.note(one_line(f"changed since it played last: {change}"))

@@ -149,6 +149,15 @@ class JournalText:
         said = said or [line.fields.get(RATINGS, {}) for line in self.events[:1]]
         return dict(said[-1].get("anchor", {})) if said else {}
 
+    @property
+    def machine(self) -> dict[str, Mapping[str, Any]]:
+        """By entry id, the last that was written down of what comes from the machine: profile, grants, build, files
+        outside of the bot's folder and so on. None of bots that were added since, or where an older version began."""
+        known: dict[str, Mapping[str, Any]] = {}
+        for _, line in self.steps:
+            known.update(line.fields.get("machine") or {})
+        return known
+
     def followed_by(self, control: Control) -> "JournalText":
         """This journal as it would be after this control."""
         line = JournalLine(control.kind, "", control_fields(control), self.chain, self.size_bytes)

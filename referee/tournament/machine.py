@@ -4,7 +4,9 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cache
+from hashlib import pbkdf2_hmac
+from typing import TypeAlias
 
 from referee.errors import ChangedError
 from referee.process.entry import Entry
@@ -13,7 +15,7 @@ from referee.process.sandbox import Sandbox
 from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
-from referee.run.journal import JournalText
+from referee.run.machine_facts import VALUE_OF, Facts, flat_facts
 from referee.tournament.config import Tournament
 
 EVENT = "machine"
@@ -22,11 +24,11 @@ _USER = "user"
 _LATER = (_GROUPS, _USER)
 """Facts that older versions did not keep: a run of theirs does not lack them."""
 
+_GUESS_ROUNDS = 100_000
+"""What a digest of a value takes: who reads a journal must not find a password by trying many."""
+
 _HEADERS = 100
 """Of records, the last ones, are read for bots of which the journal says nothing."""
-
-Facts: TypeAlias = Mapping[str, Any]
-"""Of one bot: profile, control groups, user (root or not), grants, build, runtime, and `outside` by path."""
 
 Machine: TypeAlias = Mapping[str, Facts]
 """By entry id."""
@@ -44,9 +46,9 @@ class Change:
     weaker: bool = False
 
     @property
-    def is_outside(self) -> bool:
-        """Whether it is about files outside of the bot's folder."""
-        return self.what.startswith(("/", PACKAGES_OF))
+    def is_private(self) -> bool:
+        """Whether it is for the organiser alone: files outside of the bot's folder, values of variables."""
+        return self.what.startswith(("/", PACKAGES_OF, VALUE_OF))
 
     def __str__(self) -> str:
         return f"'{self.name}': {self.what}: {self.before or 'none'} -> {self.now or 'none'}"
@@ -70,6 +72,7 @@ def facts_of(entry: Entry, sandbox: Sandbox, prints: Prints, controllers: Sequen
         _GROUPS: ", ".join(controllers) or "none",
         _USER: "root" if os.geteuid() == 0 else "not root",
         "grants": ", ".join(_grants(sandbox)),
+        "values": {name: _digest_of(name, os.environ[name]) for name in sandbox.env if name in os.environ},
         "build": "; ".join(map(str, entry.builds)),
         "runtime": runtime_of(entry),
         "outside": outside_of(entry, sandbox.read, prints),
@@ -84,12 +87,11 @@ def _grants(sandbox: Sandbox) -> list[str]:
     return [*(["network"] if sandbox.network else []), *names, *paths]
 
 
-def known_machine(text: JournalText) -> Machine:
-    """The facts that the journal has last; none of bots that were added since, or where an older version began."""
-    known: dict[str, Facts] = {}
-    for _, line in text.steps:
-        known.update(line.fields.get("machine") or {})
-    return known
+@cache
+def _digest_of(name: str, value: str) -> str:
+    """The same wherever the variable has this value, so that runs can be compared. Takes some 50 ms."""
+    salt = f"crosstown {name}".encode(errors="surrogateescape")
+    return pbkdf2_hmac("sha256", value.encode(errors="surrogateescape"), salt, _GUESS_ROUNDS, 8).hex()
 
 
 def profiles_in(records: RecordStore, entry_ids: Collection[str]) -> Machine:
@@ -109,12 +111,12 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
     found: list[Change] = []
     for entry_id, facts in now.items():
         if entry_id in before:
-            old, new = _flat(before[entry_id]), _flat(facts)
+            old, new = flat_facts(before[entry_id]), flat_facts(facts)
             if before[entry_id].keys() == {"profile"}:
                 new = {name: value for name, value in new.items() if name in old}
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
-                if one != other and (one or not _came_later(what)):
+                if one != other and (one or not _came_later(what)) and (other or not what.startswith(VALUE_OF)):
                     lost = what == _GROUPS and bool(set(one.split(", ")) - set(other.split(", ")) - {"none"})
                     weaker = lost or (what == "sandbox" and one == "strict")
                     found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))
@@ -123,13 +125,7 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
 
 def _came_later(what: str) -> bool:
     """Whether older versions did not keep this fact."""
-    return what in _LATER or what.startswith(PACKAGES_OF)
-
-
-def _flat(facts: Facts) -> dict[str, str]:
-    named = {"profile": "sandbox", "build": "build, toolchain"}
-    flat = {named.get(name, name): str(value) for name, value in facts.items() if name != "outside"}
-    return flat | {str(path): str(content) for path, content in facts.get("outside", {}).items()}
+    return what in _LATER or what.startswith((PACKAGES_OF, VALUE_OF))
 
 
 def check_sandboxes(changes: Sequence[Change], *, accept: bool) -> None:

@@ -35,7 +35,6 @@ from referee.tournament.machine import (
     EVENT,
     Machine,
     check_sandboxes,
-    known_machine,
     machine_changes,
     profiles_in,
 )
@@ -349,7 +348,7 @@ def _meet_machine(
     """Tell what this machine has otherwise than the run had it, and keep that. ChangedError for a weaker sandbox."""
     if text.created is None:
         return
-    known = known_machine(text)
+    known = text.machine
     before = {**profiles_in(folder.records, machine.keys() - known.keys()), **known}
     found = machine_changes(before, machine, {entry.id: entry.name for entry in tournament.entries})
     check_sandboxes(found, accept=accept_weaker)

@@ -83,6 +83,49 @@ def test_runs_that_do_not_fit_are_refused_with_the_reason(make_run, more, why):
         assert joint_standings(join([one, other], mixed=True))
 
 
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"outside": {"/opt/engine": "HERE"}}, "for '<ann>', /opt/engine: a in one, b in other"),
+        ({"outside": {"packages of /home/me/venv": "HERE"}}, "for '<ann>', packages of /home/me/venv: a in one, b in"),
+        ({"values": {"MODEL": "HERE"}}, "for '<ann>', value of MODEL: a in one, b in other"),
+        ({"profile": "HERE"}, "for '<ann>', sandbox: a in one, b in other"),
+    ],
+)
+def test_runs_whose_machines_make_a_bot_another_are_refused_and_told_when_mixed(make_run, crosstown, facts, why):
+    on_machines(make_run, facts)
+    printed = crosstown("standings", "one", "other")
+    assert printed.code == 2
+    assert why in printed.err
+    mixed = crosstown("standings", "one", "other", "--mixed")
+    assert mixed.code == 0
+    said = why.removeprefix("for '<ann>', ")
+    assert f"changed between these runs: '<ann>': {said}" in mixed.out
+    found = json.loads(crosstown("standings", "one", "other", "--mixed", "--json").out)
+    assert said in found["machine_changes"][0]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"outside": {"/usr/bin/python3.11": "HERE"}}, {"outside": {"packages of Crosstown": "HERE"}}, {"build": "HERE"}],
+)
+def test_what_the_system_has_updated_between_runs_is_told_and_refuses_nothing(make_run, crosstown, facts):
+    on_machines(make_run, facts)
+    printed = crosstown("standings", "one", "other")
+    assert printed.code == 0, printed.err
+    assert "changed between these runs: '<ann>': " in printed.out
+
+
+def on_machines(make_run, facts):
+    """Two runs, "one" and "other", in which a machine had another fact for the bot "<ann>"."""
+    for seed, name, value in ((1, "one", "a"), (2, "other", "b")):
+        folder = make_run(name, seed=seed)
+        ann = Run(folder).participants[0].entry_id
+        text = json.loads(json.dumps(facts).replace("HERE", value))
+        with Journal(folder.journal, read_journal(folder.journal)) as journal:
+            journal.append("machine", machine={ann: text}, changes=[])
+
+
 def test_what_a_bot_has_as_all_have_it_is_no_other_condition(make_run):
     one = Run(make_run("one", more="fresh = true\n[clock]\nmove_s = 7\n"))
     more = "[clock]\nmove_s = 7\n[bot_defaults]\nfresh = true\nclock = { move_s = 7 }\n"

@@ -9,7 +9,7 @@ from referee.errors import ChangedError
 from referee.process.outside import Prints
 from referee.process.sandbox import Sandbox
 from referee.run.journal import read_journal
-from referee.tournament.machine import known_machine, machine_of
+from referee.tournament.machine import machine_of
 
 
 class Killed(Exception):
@@ -74,7 +74,7 @@ def test_a_weaker_sandbox_that_is_accepted_is_kept_for_each_bot_and_told_once(be
     (event,) = [line for line in read_journal(run_folder.journal).events if line.kind == "machine"]
     assert event.fields["machine"] == plain
     assert event.fields["changes"] == ["'bot0': sandbox: strict -> plain", "'bot1': sandbox: strict -> plain"]
-    assert known_machine(read_journal(run_folder.journal)) == plain
+    assert read_journal(run_folder.journal).machine == plain
 
 
 def test_a_stronger_sandbox_needs_no_leave(begun, play):
@@ -132,7 +132,7 @@ def test_a_run_of_an_older_version_takes_the_machine_as_it_is(begun, play, run_f
     run = play(tournament, machine=machine(tournament, profile="plain"))
     assert run.summary.complete
     assert run.log.notes == []
-    assert known_machine(read_journal(run_folder.journal)) == machine(tournament, profile="plain")
+    assert read_journal(run_folder.journal).machine == machine(tournament, profile="plain")
 
 
 def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_tournament, tmp_path, monkeypatch):
@@ -154,6 +154,40 @@ def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_to
     assert "grants" not in found[second.id]
     grant.write_text("2")
     assert machine_of(tournament, sandboxes, Prints(0), ("memory", "pids"))[first.id] != found[first.id]
+
+
+def test_another_value_of_a_granted_variable_is_told_and_the_value_is_not_kept(
+    make_tournament, play, run_folder, monkeypatch
+):
+    tournament = make_tournament(2, blocks=3)
+    granted = Sandbox("plain", env=("MODEL",))
+
+    def facts():
+        return machine_of(tournament, {entry.id: granted for entry in tournament.entries}, Prints(), ())
+
+    def order(spec):
+        if spec.place == 2:
+            raise Killed
+        return 0
+
+    monkeypatch.setenv("MODEL", "small-and-secret")
+    before = facts()
+    with pytest.raises(Killed):
+        play(tournament, order=order, machine=before)
+    assert facts() == before
+    monkeypatch.setenv("MODEL", "large-and-secret")
+    now = facts()
+    run = play(tournament, machine=now)
+    digests = [facts[tournament.entries[0].id]["values"]["MODEL"] for facts in (before, now)]
+    assert [note.partition(": ")[2] for note in run.log.notes] == [
+        f"'bot{number}': value of MODEL: {digests[0]} -> {digests[1]}" for number in (0, 1)
+    ]
+    assert "secret" not in run_folder.journal.read_text()
+
+
+def test_a_run_of_before_values_were_kept_says_nothing_of_them(begun, play):
+    run = play(tournament := begun(), machine=machine(tournament, values={"MODEL": "aa"}))
+    assert run.log.notes == []
 
 
 @pytest.mark.parametrize(("before", "now"), [(0, 1000), (1000, 0)])
