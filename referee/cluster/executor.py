@@ -71,9 +71,10 @@ class DaskExecutor:
     """The machines that workers of `crosstown cluster worker` offer through the scheduler at `peer`.
 
     `bots` by entry id are those of the run. Matches of entries in `beside` are played by the executor `local`, on this
-    machine. Bots in `strict` are only played where the sandbox works. `begun` has, for blocks that were begun before
-    this runner was started, a match with a record, which says where it was played: the rest of the block is played on
-    the same class of machines, or with `same_machine` on the same machine.
+    machine. Bots in `strict` are only played where the sandbox works; with `keeps_sandbox` so are those that have
+    played in the sandbox since. `begun` has, for blocks that were begun before this runner was started, a match with a
+    record, which says where it was played: the rest of the block is played on the same class of machines, or with
+    `same_machine` on the same machine.
 
     With `ladder` each match comes with a meeting, which has its bots and its folder. The executor `local` plays matches
     with a remote bot. Bots with a strict sandbox are only played where it works. A match that no machine can play does
@@ -93,6 +94,7 @@ class DaskExecutor:
         local: Beside | None = None,
         beside: Collection[str] = (),
         strict: Collection[str] = (),
+        keeps_sandbox: bool = False,
         same_machine: bool = False,
         begun: MutableMapping[int, str] | None = None,
         note: Callable[[str], None] = lambda _: None,
@@ -105,7 +107,10 @@ class DaskExecutor:
         self._bots = bots or {}
         self._local = local
         self._beside = frozenset(beside)
-        self._strict = frozenset(strict)
+        self._strict = set(strict)
+        self._keeps_sandbox = keeps_sandbox
+        self._told_weak: set[str] = set()
+        self._told_idle: set[str] = set()
         self._same_machine = same_machine
         self._begun = {} if begun is None else begun
         self._places: dict[_Block, str] = {}
@@ -208,6 +213,10 @@ class DaskExecutor:
         self._waits_for = ""
         self._missed_since.pop(machine.name, None)
         self._missed_since.pop(machine.facts.kind, None)
+        if machine.facts.sandbox != "strict" and self._keeps_sandbox and machine.name not in self._told_idle:
+            self._told_idle.add(machine.name)
+            what = "the sandbox does not work there, so it plays no bot that plays in the sandbox elsewhere"
+            self._note(f"{machine.name}: {what}; to let it: --accept-weaker-sandbox")
 
     # Where a match is played
 
@@ -223,12 +232,26 @@ class DaskExecutor:
             self._connection.look_for_changes()
             if (machine := self._choose(spec, meeting.bots, meeting.records)) is not None:
                 machine.playing += 1
+                self._note_sandbox(machine, meeting.bots)
                 return machine
             self._waiting += 1
             try:
                 await self._connection.changed()
             finally:
                 self._waiting -= 1
+
+    def _note_sandbox(self, machine: Machine, bots: Iterable[BotSetup]) -> None:
+        """What follows from a match of a run that is played there: a bot that has played in the sandbox does not play
+        without it later."""
+        confined = [bot for bot in bots if bot.sandbox.profile == "strict"]
+        if self._ladder or not confined:
+            return
+        if machine.facts.sandbox == "strict":
+            if self._keeps_sandbox:
+                self._strict.update(bot.known_as or bot.entry_id for bot in confined)
+        elif machine.name not in self._told_weak:
+            self._told_weak.add(machine.name)
+            self._note(f"warning: on {machine.name} bots play WITHOUT A SANDBOX, which does not work there")
 
     def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...], records: Path | None = None) -> Machine | None:
         block = records or self._records, spec.block
@@ -292,7 +315,13 @@ class DaskExecutor:
         return not any(bot.content in machine.history.unable or (weak and self._is_strict(bot)) for bot in bots)
 
     def _is_strict(self, bot: BotSetup) -> bool:
-        return bot.sandbox.profile == "strict" if self._ladder else bot.entry_id in self._strict
+        """Whether the bot plays in the sandbox alone. In a run it does also where a machine is there in which the
+        sandbox works: one table would mix both."""
+        confined = bot.sandbox.profile == "strict"
+        if self._ladder:
+            return confined
+        works = any(one.facts.sandbox == "strict" for one in self._connection.machines if not one.history.drained)
+        return (bot.known_as or bot.entry_id) in self._strict or (confined and self._keeps_sandbox and works)
 
     def _explain(self, bots: Iterable[BotSetup]) -> None:
         """PlatformError, in a ladder _NowhereError, if waiting is of no use: machines are there, and none can play

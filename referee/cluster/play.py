@@ -8,10 +8,12 @@ from typing import Protocol
 from referee.cluster.executor import MOST_BLOCKS, DaskExecutor
 from referee.cluster.peers import Peer
 from referee.errors import UsageError
+from referee.process.cgroup import find
 from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry
 from referee.process.limits import memory_room
+from referee.process.outside import Prints
 from referee.process.sandbox import Profile, Sandbox
 from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, write_state
@@ -23,6 +25,7 @@ from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
+from referee.tournament.machine import machine_of, profiles_in
 from referee.tournament.messages import BotSetup
 from referee.tournament.play import PlayObserver
 from referee.tournament.progress import Decide, Summary
@@ -53,8 +56,8 @@ def play_on_cluster(
     steering: Steering | None = None,
 ) -> Summary:
     """Play what is missing in `folder` on the machines of the scheduler at `peer`. Matches with a remote bot are played
-    on this machine, where it connects. Bots that have played in the sandbox on this machine play on without it only
-    where that is accepted. Raises TournamentError. The rest is as in `play_run`."""
+    on this machine, where it connects. Bots that have played in the sandbox, here or on a cluster, play on without it
+    only where that is accepted. Raises TournamentError. The rest is as in `play_run`."""
     run = Run(folder)
     gone = {bot.entry_id for bot in run.participants if bot.out}
     same_machine = tournament.config.executor.same_machine
@@ -66,12 +69,15 @@ def play_on_cluster(
     if not peer.is_encrypted and (granted := [entry.name for entry, bot in pairs if bot.sandbox.network]):
         what = f"'{granted[0]}' may use the network, and could give orders to {peer.address}, which has no certificates"
         raise UsageError(what, "give --ca, --cert and --key, or take network = true away")
-    known = {} if accept_weaker else run.journal.machine
-    strict = [
-        entry.id
-        for entry, bot in pairs
-        if _wanted(tournament, bot) == "strict" or known.get(entry.id, {}).get("profile") == "strict"
-    ]
+    ids = {entry.id for entry, _ in pairs}
+    known = () if accept_weaker else (run.journal.machine, profiles_in(folder.records, ids))
+    had = {entry_id for facts in known for entry_id, one in facts.items() if one.get("profile") == "strict"}
+    strict = [entry.id for entry, bot in pairs if entry.id in had or _wanted(tournament, bot) == "strict"]
+    door = any(bot.remote for bot in tournament.bots)
+    confinement = Confinement({}, "", {})
+    if door:
+        confinement = confine_all(tournament, probe(), hidden, begun=run.begun, accept_weaker=accept_weaker)
+    beside = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id in ids}
     begun_blocks: dict[int, str] = {}
     begun = False
 
@@ -87,19 +93,20 @@ def play_on_cluster(
     def make_executor(_missing: int, lock_fd: int) -> Executor:
         nonlocal begun
         begun = True
-        observer.starting(_granted(pairs), "")
+        observer.starting(replace(_granted(pairs), warning=confinement.warning), "")
         return DaskExecutor(
             peer,
             folder.matches.resolve(),
             bots={entry.id: _setup(tournament, entry, bot) for entry, bot in pairs},
             strict=strict,
+            keeps_sandbox=not accept_weaker,
             same_machine=same_machine,
             begun=begun_blocks,
             sends_builds=tournament.config.executor.build == "organiser",
             note=lambda sentence: observer.note(one_line(sentence)),
             on_state=on_state,
             beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],
-            local=_beside_the_door(tournament, folder, observer, gone, hidden, lock_fd, accept_weaker=accept_weaker),
+            local=_beside_the_door(tournament, folder, observer, gone, confinement, lock_fd),
         )
 
     try:
@@ -110,6 +117,7 @@ def play_on_cluster(
             observer,
             decide,
             secrets,
+            machine=machine_of(tournament, beside, Prints(), find().controllers),
             accept_weaker=accept_weaker,
             head_file=head_file,
             on_found=on_found,
@@ -149,16 +157,13 @@ def _beside_the_door(
     folder: RunFolder,
     observer: PlayObserver,
     gone: set[str],
-    hidden: Sequence[Path],
+    confinement: Confinement,
     lock_fd: int,
-    *,
-    accept_weaker: bool,
 ) -> LocalExecutor | None:
     """What plays the matches with remote bots; None if there are none."""
     guests = invite_all(tournament, folder.path / "tls", gone)
     if guests is None:
         return None
-    confinement = confine_all(tournament, probe(), hidden, begun=Run(folder).begun, accept_weaker=accept_weaker)
     most_memory_mib, _ = share_memory(tournament, 1, memory_room())
     return LocalExecutor(
         [entry for entry in tournament.entries if entry.id not in gone],

@@ -154,7 +154,7 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
     found = [
         folder
         for folder, configuration in _configurations(out)
-        if configuration.get("name") == description["name"] and digest(configuration) == digest(description)
+        if configuration.get("name") == description["name"] and _is_run_of(folder, configuration, description)
     ]
     if len(found) > 1:
         raise UsageError(
@@ -178,9 +178,23 @@ def _check_name(out: Path, description: Mapping[str, Any]) -> None:
 def under_other_names(out: Path, description: Mapping[str, Any]) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
     """The runs in `out`, with what they were begun with, whose tournaments differ from this one in the name alone."""
     for folder, configuration in _configurations(out):
-        same = digest({**configuration, "name": description["name"]}) == digest(description)
-        if same and configuration.get("name") != description["name"]:
+        name = configuration.get("name")
+        if name != description["name"] and _is_run_of(folder, configuration, {**description, "name": name}):
             yield folder, configuration
+
+
+def _is_run_of(folder: RunFolder, configuration: Mapping[str, Any], description: Mapping[str, Any]) -> bool:
+    """Whether the run in the folder, which began with this configuration, goes on with that of the description: the
+    same, or one that makes it longer."""
+    if digest(configuration) == digest(description):
+        return True
+    one, other = (digest({**values, "blocks": 0, "settings": {}}) for values in (configuration, description))
+    if one != other:
+        return False
+    with suppress(JournalError, PlatformError):
+        journal = read_journal(folder.journal)
+        return journal.created is not None and lengthening(journal, description) is not None
+    return False
 
 
 def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:

@@ -177,6 +177,48 @@ def test_a_bot_that_needs_the_sandbox_is_not_played_without(cluster):
         cluster(facts("weak", sandbox="plain"), strict=["ada"])._choose(spec(), BOTS)
 
 
+def weak_and_west(cluster, **keys):
+    """A machine without the sandbox and more room, and one with it."""
+    return cluster(facts("weak", sandbox="plain", slots=9), facts("west"), **keys)
+
+
+def test_where_the_sandbox_works_on_a_machine_no_bot_plays_without_it(cluster, notes):
+    made = weak_and_west(cluster, keeps_sandbox=True)
+    assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
+    assert chosen(made, spec(3)) is None
+    assert "weak: the sandbox does not work there" in notes[0]
+    assert "--accept-weaker-sandbox" in notes[0]
+    accepted = weak_and_west(cluster)
+    assert {chosen(accepted, spec(number)) for number in range(11)} == {"west", "weak"}
+    alone = cluster(facts("weak", sandbox="plain"), keeps_sandbox=True)
+    assert chosen(alone, spec()) == "weak"
+
+
+async def test_a_bot_that_has_played_in_the_sandbox_does_not_play_on_without_it(cluster, notes):
+    made = cluster(facts("west"), keeps_sandbox=True)
+    await made._seat(spec(), Meeting(made._records, BOTS))
+    made.machines[0].history.drained = "broken"
+    made._connection.join("tcp://weak", {**facts("weak", sandbox="plain").to_values(), "busy": {}})
+    with pytest.raises(PlatformError, match="'Ada' is to play in the sandbox, which works on no machine"):
+        made._choose(spec(1), BOTS)
+
+
+async def test_who_plays_without_a_sandbox_is_told_once_for_each_machine(cluster, notes):
+    made = cluster(facts("weak", sandbox="plain"), keeps_sandbox=True)
+    for number in range(2):
+        await made._seat(spec(number), Meeting(made._records, BOTS))
+    assert [note for note in notes if "WITHOUT A SANDBOX" in note] == [
+        "warning: on weak bots play WITHOUT A SANDBOX, which does not work there"
+    ]
+
+
+def test_a_copy_whose_original_has_left_plays_in_the_sandbox_that_it_needs(cluster):
+    made = cluster(facts("weak", sandbox="plain"), strict=["copy"])
+    copy = replace(BOB, known_as="copy")
+    with pytest.raises(PlatformError, match="'Bob' is to play in the sandbox"):
+        made._choose(spec(), (ADA, copy))
+
+
 def judged(made, name, answer, match=None):
     machine = next(machine for machine in made.machines if machine.name == name)
     return made._judge(machine, match or spec(), BOTS, answer)

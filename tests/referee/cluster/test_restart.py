@@ -9,7 +9,9 @@ from referee.cluster import play as module
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.peers import Peer
 from referee.errors import PlatformError
+from referee.process.checkup import Probe
 from referee.record import read_record
+from referee.run.journal import read_journal
 from referee.tournament.remembered import NAME
 
 
@@ -76,3 +78,41 @@ def test_bots_that_have_played_in_the_sandbox_here_play_on_without_it_only_where
     next(run_folder.matches.glob("*.gz")).unlink()
     assert executor_of(tournament)._strict == {ids[0]}
     assert executor_of(tournament, accept_weaker=True)._strict == set()
+
+
+@pytest.mark.parametrize("sandbox", ["strict, env MODEL", "plain"])
+def test_bots_that_a_cluster_has_played_in_the_sandbox_play_on_without_it_only_where_that_is_accepted(
+    make_tournament, play, unfinish, run_folder, executor_of, fake_executor, monkeypatch, cache, sandbox
+):
+    """Of what a cluster has played only records know how it was confined."""
+    conftest = sys.modules[fake_executor.__module__]
+    plain = conftest.header_of
+
+    def header_of(spec):
+        header = plain(spec)
+        return replace(header, seats=tuple(replace(seat, sandbox=sandbox) for seat in header.seats))
+
+    monkeypatch.setattr(conftest, "header_of", header_of)
+    tournament = make_tournament(3)
+    play(tournament)
+    unfinish()
+    next(run_folder.matches.glob("*.gz")).unlink()
+    ids = {entry.id for entry in tournament.entries}
+    assert executor_of(tournament)._strict == (ids if sandbox != "plain" else set())
+    assert executor_of(tournament, accept_weaker=True)._strict == set()
+
+
+def test_a_run_with_a_remote_bot_keeps_how_bots_play_beside_it_on_this_machine(
+    make_tournament, run_folder, executor_of, monkeypatch, cache
+):
+    monkeypatch.setenv("FAR", "t" * 32)
+    monkeypatch.setattr(module, "probe", lambda: Probe(works=False, why="no bwrap", fix="install it"))
+    remote = (
+        '[remote]\nlisten = "127.0.0.1:0"\nplain = true\n[[bots]]\nname = "far"\nremote = true\ntoken_env = "FAR"\n'
+    )
+    tournament = make_tournament(2, more=remote)
+    executor_of(tournament)
+    machine = read_journal(run_folder.journal).machine
+    assert {entry_id: facts["profile"] for entry_id, facts in machine.items()} == {
+        entry.id: "plain" for entry in tournament.entries if entry.argv
+    }

@@ -3,6 +3,7 @@
 import pytest
 
 from referee.errors import ChangedError, JournalError, UsageError
+from referee.record.journal import Control
 from referee.run.folder import RunFolder, changes, choose_folder, is_renamed, run_folders, title_of
 from referee.run.journal import Journal, read_journal
 from referee.schedule.config import digest
@@ -126,6 +127,20 @@ def test_a_changed_name_is_refused_like_every_other_change(make_tournament, out)
     assert "--new" in caught.value.next_step
     assert choose_folder(out, renamed, new=True).path == out / "cap"
     assert choose_folder(out, describe(make_tournament(name="cap", seed=2)), new=False).path == out / "cap"
+
+
+@pytest.mark.parametrize("blocks", [6, 9])
+def test_a_run_that_was_made_longer_is_known_under_another_folder_and_another_name(make_tournament, out, blocks):
+    """By its file, of which it began with less: the run has 6 blocks."""
+    folder = RunFolder(out / "last week")
+    begin(folder, describe(make_tournament(blocks=3)))
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(Control("extended", 0, by="file", length={"blocks": 6}))
+    longer = describe(make_tournament(blocks=blocks))
+    assert choose_folder(out, longer, new=False).path == folder.path
+    with pytest.raises(ChangedError, match='under another name: name: "cup" -> "cap"'):
+        choose_folder(out, describe(make_tournament(name="cap", blocks=blocks)), new=False)
+    assert choose_folder(out, describe(make_tournament(name="cap", blocks=5)), new=False).path == out / "cap"
 
 
 def test_a_file_in_the_way_is_not_written_over(make_tournament, out):
