@@ -42,7 +42,8 @@ def serve(
         bool,
         typer.Option(
             "--accept-plain",
-            help="Run bots without a sandbox if it does not work on this machine. For trusted bots only.",
+            help="Run bots without a sandbox if it does not work on this machine, and without control groups that the"
+            " ladder had before. For trusted bots only.",
         ),
     ] = False,
 ) -> None:
@@ -65,7 +66,8 @@ def serve(
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
     from referee.ladder.monitor import LadderMonitor
-    from referee.ladder.runner import accept_plain, make_data, profile_to_play, read_cluster, read_door
+    from referee.ladder.runner import accept_plain, check_groups, make_data, profile_to_play, read_cluster, read_door
+    from referee.process.cgroup import find
     from referee.process.checkup import probe
 
     check_names(names)
@@ -76,7 +78,10 @@ def serve(
     if peer is not None:
         check_network(config, peer)
     config = accept_plain(config, probe()) if plain else config
-    profile_to_play(config, probe(), elsewhere=plays_elsewhere(config, peer))
+    elsewhere = plays_elsewhere(config, peer)
+    profile_to_play(config, probe(), elsewhere=elsewhere)
+    if not (elsewhere or plain):
+        check_groups(config, find().controllers)
     server = config.server
     tls = web_tls(server.certificate, server.key) if server.certificate and server.key else None
     log = Log("server", server.log)

@@ -30,8 +30,11 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.record import RecordError
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
+from referee.run.journal import JournalText, read_journal
 from referee.run.lock import started
+from referee.run.machine_facts import controllers_of
 from referee.run.machines import ClusterState
+from referee.run.participants import participants_of
 from referee.texts import one_line, plural
 from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig
@@ -201,6 +204,25 @@ def profile_to_play(config: LadderConfig, found: Probe, *, elsewhere: bool = Fal
         step = 'or play without, trusted bots only: --accept-plain, or profile = "plain" in [sandbox]'
         raise PlatformError(what, f"{found.fix}; {step}")
     return profile_of(config, found)
+
+
+def check_groups(config: LadderConfig, controllers: Collection[str]) -> None:
+    """PlatformError if bots that are in the ladder have had control groups that do not work here: bots of strangers
+    would have fewer limits than before. `controllers` are those of the groups that work."""
+    lost: set[str] = set()
+    for division in config.divisions:
+        text = JournalText()
+        with suppress(JournalError):  # a damaged division is not played
+            text = read_journal(RunFolder(config.folder_of(division)).journal)
+        for bot in participants_of(text):
+            if not bot.out:
+                lost.update(set(controllers_of(text.machine.get(bot.entry_id, {}))) - set(controllers))
+    if lost:
+        what = f"this ladder has limited its bots with control groups that do not work here: {', '.join(sorted(lost))}"
+        step = (
+            "see what is missing with: crosstown doctor; or go on with fewer limits, trusted bots only: --accept-plain"
+        )
+        raise PlatformError(what, step)
 
 
 def accept_plain(config: LadderConfig, found: Probe) -> LadderConfig:

@@ -154,7 +154,7 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
     found = [
         folder
         for folder, configuration in _configurations(out)
-        if configuration.get("name") == description["name"] and _is_run_of(folder, configuration, description)
+        if configuration.get("name") == description["name"] and _longer(folder, configuration, description) is not None
     ]
     if len(found) > 1:
         raise UsageError(
@@ -179,22 +179,22 @@ def under_other_names(out: Path, description: Mapping[str, Any]) -> Iterator[tup
     """The runs in `out`, with what they were begun with, whose tournaments differ from this one in the name alone."""
     for folder, configuration in _configurations(out):
         name = configuration.get("name")
-        if name != description["name"] and _is_run_of(folder, configuration, {**description, "name": name}):
+        if name != description["name"] and _longer(folder, configuration, {**description, "name": name}) == {}:
             yield folder, configuration
 
 
-def _is_run_of(folder: RunFolder, configuration: Mapping[str, Any], description: Mapping[str, Any]) -> bool:
-    """Whether the run in the folder, which began with this configuration, goes on with that of the description: the
-    same, or one that makes it longer."""
+def _longer(
+    folder: RunFolder, configuration: Mapping[str, Any], description: Mapping[str, Any]
+) -> Mapping[str, float] | None:
+    """As `lengthening`, of the run in the folder, which began with this configuration; its journal is read only where
+    nothing but the length differs."""
     if digest(configuration) == digest(description):
-        return True
+        return {}
     one, other = (digest({**values, "blocks": 0, "settings": {}}) for values in (configuration, description))
-    if one != other:
-        return False
     with suppress(JournalError, PlatformError):
-        journal = read_journal(folder.journal)
-        return journal.created is not None and lengthening(journal, description) is not None
-    return False
+        journal = read_journal(folder.journal) if one == other else JournalText()
+        return None if journal.created is None else lengthening(journal, description)
+    return None
 
 
 def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:

@@ -15,13 +15,12 @@ from referee.process.sandbox import Sandbox
 from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
-from referee.run.machine_facts import VALUE_OF, Facts, flat_facts
+from referee.run.machine_facts import GROUPS, VALUE_OF, Facts, controllers_of, flat_facts, groups_words
 from referee.tournament.config import Tournament
 
 EVENT = "machine"
-_GROUPS = "control groups"
 _USER = "user"
-_LATER = (_GROUPS, _USER)
+_LATER = (GROUPS, _USER)
 """Facts that older versions did not keep: a run of theirs does not lack them."""
 
 _GUESS_ROUNDS = 100_000
@@ -69,7 +68,7 @@ def facts_of(entry: Entry, sandbox: Sandbox, prints: Prints, controllers: Sequen
     """Those of one bot."""
     found = {
         "profile": sandbox.profile,
-        _GROUPS: ", ".join(controllers) or "none",
+        GROUPS: groups_words(controllers),
         _USER: "root" if os.geteuid() == 0 else "not root",
         "grants": ", ".join(_grants(sandbox)),
         "values": {name: _digest_of(name, os.environ[name]) for name in sandbox.env if name in os.environ},
@@ -117,7 +116,7 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
                 if one != other and (one or not _came_later(what)) and (other or not what.startswith(VALUE_OF)):
-                    lost = what == _GROUPS and bool(set(one.split(", ")) - set(other.split(", ")) - {"none"})
+                    lost = what == GROUPS and not {*controllers_of(before[entry_id])} <= {*controllers_of(facts)}
                     weaker = lost or (what == "sandbox" and one == "strict")
                     found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))
     return found

@@ -12,7 +12,7 @@ from referee.errors import PlatformError
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
 from referee.ladder.division import Loaded
-from referee.ladder.runner import HouseBots, Loader, accept_plain, profile_to_play
+from referee.ladder.runner import HouseBots, Loader, accept_plain, check_groups, profile_to_play
 from referee.process.checkup import Probe
 from referee.process.outside import OUR_PACKAGES
 from referee.process.sandbox import Sandbox
@@ -82,6 +82,17 @@ def test_what_changes_on_the_machine_is_told_kept_and_shown_for_each_bot(make_la
     assert not any(PYTHON in sentence for sentence in kept), "pages are for everybody"
     assert list(facts_of(world.folder().path).warnings) == kept
     assert take_up(world, on_machine("plain", runtime="CPython 3.12", outside={PYTHON: "12"}), ann, bob) == []
+
+
+def test_a_ladder_does_not_go_on_without_control_groups_that_it_had(make_ladder: Any, bot: Any) -> None:
+    world, had = make_ladder(), ("memory", "pids")
+    check_groups(world.config, ())
+    take_up(world, on_machine(**{"control groups": "memory, pids"}), bot("ann"), bot("bob"))
+    check_groups(world.config, (*had, "cpu"))
+    with pytest.raises(PlatformError, check=says("control groups that do not work here: memory. .*--accept-plain")):
+        check_groups(world.config, ["pids"])
+    take_up(world, on_machine(**{"control groups": "none"}), bot("ann"))  # it was accepted; bob is not there any more
+    check_groups(world.config, ())
 
 
 def test_of_what_an_older_version_has_played_the_profile_is_known(make_ladder: Any, bot: Any) -> None:

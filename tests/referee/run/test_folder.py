@@ -129,18 +129,26 @@ def test_a_changed_name_is_refused_like_every_other_change(make_tournament, out)
     assert choose_folder(out, describe(make_tournament(name="cap", seed=2)), new=False).path == out / "cap"
 
 
-@pytest.mark.parametrize("blocks", [6, 9])
-def test_a_run_that_was_made_longer_is_known_under_another_folder_and_another_name(make_tournament, out, blocks):
-    """By its file, of which it began with less: the run has 6 blocks."""
+@pytest.fixture
+def longer(out, make_tournament):
+    """A run that began with 3 blocks, and was made longer by its file: it has 6. Its folder was renamed."""
     folder = RunFolder(out / "last week")
     begin(folder, describe(make_tournament(blocks=3)))
     with Journal(folder.journal, read_journal(folder.journal)) as journal:
         journal.control(Control("extended", 0, by="file", length={"blocks": 6}))
-    longer = describe(make_tournament(blocks=blocks))
-    assert choose_folder(out, longer, new=False).path == folder.path
+    return folder
+
+
+@pytest.mark.parametrize("blocks", [3, 6, 9])
+def test_a_run_that_was_made_longer_goes_on_in_its_renamed_folder(make_tournament, out, longer, blocks):
+    assert choose_folder(out, describe(make_tournament(blocks=blocks)), new=False).path == longer.path
+
+
+@pytest.mark.parametrize("blocks", [3, 6])
+def test_a_changed_name_of_a_run_that_was_made_longer_is_refused(make_tournament, out, longer, blocks):
     with pytest.raises(ChangedError, match='under another name: name: "cup" -> "cap"'):
         choose_folder(out, describe(make_tournament(name="cap", blocks=blocks)), new=False)
-    assert choose_folder(out, describe(make_tournament(name="cap", blocks=5)), new=False).path == out / "cap"
+    assert choose_folder(out, describe(make_tournament(name="cap", blocks=9)), new=False).path == out / "cap"
 
 
 def test_a_file_in_the_way_is_not_written_over(make_tournament, out):

@@ -170,19 +170,19 @@ def test_another_value_of_a_granted_variable_is_told_and_the_value_is_not_kept(
             raise Killed
         return 0
 
-    monkeypatch.setenv("MODEL", "small-and-secret")
+    monkeypatch.setenv("MODEL", "small-and-hidden")
     before = facts()
     with pytest.raises(Killed):
         play(tournament, order=order, machine=before)
     assert facts() == before
-    monkeypatch.setenv("MODEL", "large-and-secret")
+    monkeypatch.setenv("MODEL", "large-and-hidden")
     now = facts()
     run = play(tournament, machine=now)
     digests = [facts[tournament.entries[0].id]["values"]["MODEL"] for facts in (before, now)]
     assert [note.partition(": ")[2] for note in run.log.notes] == [
         f"'bot{number}': value of MODEL: {digests[0]} -> {digests[1]}" for number in (0, 1)
     ]
-    assert "secret" not in run_folder.journal.read_text()
+    assert "hidden" not in run_folder.journal.read_text()
 
 
 def test_a_run_of_before_values_were_kept_says_nothing_of_them(begun, play):
