@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from leaderboard.index import Index, load_index
+from leaderboard.index import TableIndex, read_table
 from leaderboard.records import MatchRow, match_of, read_match
 from referee.record.store import FileStamp, counts_in, match_id_of, run_of
 from referee.record.verify import Verdict, verify_file
@@ -70,18 +70,21 @@ class Outcome(NamedTuple):
     place: int
     ranking: tuple[int, ...]
     faults: tuple[str, ...]
-    stamp: FileStamp
+    stamp: FileStamp | None = None
 
 
 def _outcome(row: MatchRow) -> Outcome:
     return Outcome(row.match_id, row.place, row.ranking, row.faults, row.stamp)
 
 
-def _outcomes(run: Run, known: Mapping[str, Outcome] | None, index: Index | None) -> tuple[list[Outcome], list[Path]]:
+def _outcomes(
+    run: Run, known: Mapping[str, Outcome] | None, index: TableIndex | None
+) -> tuple[list[Outcome], list[Path]]:
     """What the records of a run say, by place, and those that do not count. `known` saves reading them."""
     if known is None:
-        index = index or load_index(run.folder)
-        return list(map(_outcome, index.rows)), [item.path for item in index.unusable]
+        index = index or read_table(run.folder)
+        rows = [Outcome(*outcome) for outcome in index.rows.outcomes]
+        return rows, [item.path for item in index.unusable]
     found: list[Outcome] = []
     unusable: list[Path] = []
     for match_id, stamp in run.records.stamps().items():
@@ -95,7 +98,7 @@ def _outcomes(run: Run, known: Mapping[str, Outcome] | None, index: Index | None
     return sorted(found, key=lambda outcome: (outcome.place, outcome.match_id)), unusable
 
 
-def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: Index | None = None) -> Gaps:
+def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIndex | None = None) -> Gaps:
     """Nothing is missing of a run that is not finished, or whose format is not installed here. `known` is what records
     say that were read already, by match id."""
     text = run.journal

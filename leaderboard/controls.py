@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from leaderboard.records import MatchRow
+from leaderboard.records import MatchRow, with_ranking
 from referee.record.journal import (
     LEAVING,
     Approvals,
@@ -48,7 +48,7 @@ class Counted:
     entry id.
     """
 
-    rows: tuple[MatchRow, ...]
+    rows: Sequence[MatchRow]
     annulled: int = 0
     rejudged: int = 0
     notes: Mapping[str, str] | None = None
@@ -77,8 +77,12 @@ class Counted:
 
     def _anchored(self) -> str:
         """To which bots ratings are relative."""
+        from leaderboard.columns import MatchTable
+
         names: dict[str, str] = {}
-        for row in self.rows if self.anchors else ():
+        if self.anchors and isinstance(self.rows, MatchTable):
+            names = self.rows.names_of(self.anchors)
+        for row in self.rows if self.anchors and not names else ():
             if len(names) == len(self.anchors):
                 break
             names |= {seat.entry_id: seat.name for seat in row.seats if seat.entry_id in self.anchors}
@@ -94,9 +98,35 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
 
     A missed match is no evidence of strength: it is scored, and never rated.
     """
+    from leaderboard.columns import MatchTable
+
     leaving = _leaving(controls)
     judged = {control.match_id: control for control in in_force(controls) if control.kind in ("annulled", "rejudged")}
     annulled = annulled_entries(controls)
+    counted: Sequence[MatchRow]
+    if isinstance(rows, MatchTable):
+        taken_out = {match_id for match_id, verdict in judged.items() if verdict.kind == "annulled"}
+        rankings = {match_id: verdict.ranking for match_id, verdict in judged.items() if match_id not in taken_out}
+        counted, changed = rows.without(taken_out, annulled).with_rankings(rankings)
+        taken = len(rows) - len(counted)
+    else:
+        counted, taken, changed = _apply(rows, judged, annulled)
+    lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
+    # No bot loses by missing an entry whose matches all are annulled.
+    forfeits = Counter(
+        (entry, match.game, match.players)
+        for match in missed
+        if annulled.isdisjoint(match.entries)
+        for entry in lost.intersection(match.entries)
+    )
+    notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
+    return Counted(counted, taken, changed, notes, dict(forfeits), approvals_of(controls))
+
+
+def _apply(
+    rows: Iterable[MatchRow], judged: Mapping[str, Control], annulled: frozenset[str]
+) -> tuple[tuple[MatchRow, ...], int, int]:
+    """The rows that count, by place, how many do not, and how many have another ranking."""
     counted: list[MatchRow] = []
     taken = changed = 0
     for row in rows:
@@ -107,20 +137,11 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
             taken += 1
             continue
         if verdict is not None and len(verdict.ranking) == len(row.seats):
-            row = _rejudged(row, verdict.ranking)
+            row = with_ranking(row, verdict.ranking)
             changed += 1
         counted.append(row)
-    lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
-    # No bot loses by missing an entry whose matches all are annulled.
-    forfeits = Counter(
-        (entry, match.game, match.players)
-        for match in missed
-        if annulled.isdisjoint(match.entries)
-        for entry in lost.intersection(match.entries)
-    )
-    notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
     counted.sort(key=lambda row: (row.place, row.match_id))
-    return Counted(tuple(counted), taken, changed, notes, dict(forfeits), approvals_of(controls))
+    return tuple(counted), taken, changed
 
 
 def departure_words(controls: Sequence[Control]) -> dict[str, str]:
@@ -147,7 +168,3 @@ def _leaving(controls: Sequence[Control]) -> dict[str, Control]:
         elif control.kind in ("added", "returned"):
             leaving.pop(control.entry_id, None)
     return leaving
-
-
-def _rejudged(row: MatchRow, ranking: Sequence[int]) -> MatchRow:
-    return replace(row, seats=tuple(replace(seat, rank=rank) for seat, rank in zip(row.seats, ranking, strict=True)))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leaderboard.index import Index, load_index
+from leaderboard.index import TableIndex, keep_columns, read_batches, read_table
 from leaderboard.records import MatchRow, match_of
 from leaderboard.store import Store, StoreError
 from referee.errors import TournamentError
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 BATCH_S = 0.5
 _BATCH_ROWS = 500
-_SYNC_ROWS = 10_000
 
 
 class _HurriedError(Exception):
@@ -133,12 +132,13 @@ class Indexer:
     def _sync(self, store: Store) -> None:
         """Bring the database to what the records say."""
         self._check()
-        index = load_index(self._run, check=self._check)
-        if index.stale:
-            store.keep_only(row.match_id for row in index.rows)
-            for first in range(0, len(index.read), _SYNC_ROWS):
-                self._check()
-                store.put(index.read[first : first + _SYNC_ROWS])
+        number = 0
+        for found in read_batches(self._run, check=self._check):
+            self._check()
+            store.put(found.read)
+            number += len(found.rows)
+        if store.number != number:
+            store.keep_only(row.match_id for found in read_batches(self._run, check=self._check) for row in found.rows)
         self._synced = True
 
     def _check(self) -> None:
@@ -146,7 +146,7 @@ class Indexer:
             raise _HurriedError
 
 
-def rebuild_database(run: Run) -> Index:
+def rebuild_database(run: Run) -> TableIndex:
     """Make the database again from the records. The old one is replaced only when the new one is complete. StoreError,
     BusyError."""
     from leaderboard.run_table import keep_table, run_table
@@ -156,15 +156,16 @@ def rebuild_database(run: Run) -> Index:
     with RunLock(run.folder.lock):
         _remove(fresh)
         try:
-            index = load_index(run.folder, database=fresh)
             with Store(fresh) as store:
-                store.put(index.rows)
+                for found in read_batches(run.folder, fresh):
+                    store.put(found.rows)
+                    keep_columns(fresh, found)
                 keep_table(store, run_table(run, database=fresh))
             _remove(database)
             fresh.replace(database)
         finally:
             _remove(fresh)
-    return index
+    return read_table(run.folder)
 
 
 def forget_match(run: Run, match_id: str) -> None:

@@ -1,7 +1,7 @@
 """Match records as rows: what tables and ratings need of a match, and nothing else. See docs/records.md."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -76,6 +76,11 @@ class MatchRow:
     def faults(self) -> tuple[str, ...]:
         """Per seat."""
         return tuple(seat.fault for seat in self.seats)
+
+
+def with_ranking(row: MatchRow, ranking: Sequence[int]) -> MatchRow:
+    """The row as if the match had ended with this ranking, which is per seat."""
+    return replace(row, seats=tuple(replace(seat, rank=rank) for seat, rank in zip(row.seats, ranking, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

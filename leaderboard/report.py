@@ -4,15 +4,17 @@ Everything that bots or files brought in is escaped by the template engine; only
 """
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from leaderboard.columns import MatchTable, table_of
 from leaderboard.controls import Counted
 from leaderboard.evidence import BotFault
 from leaderboard.plots import history_plot, interval_bar, intervals_plot, seats_plot
@@ -70,7 +72,7 @@ def report_html(
     made_at: str,
     unusable: Iterable[ReadMatch] = (),
     link: str = "",
-    packed: Container[str] = (),
+    packed: Callable[[MatchRow], bool] = lambda _row: False,
     replays: Mapping[str, str] = MappingProxyType({}),
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
@@ -80,14 +82,13 @@ def report_html(
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
     """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
-    matches `packed` have no file. `replays` has the page of a match by its id, which is linked instead. `facts` are
-    shown as they are, by name. `ratings` are those of `rate_pools` for these
-    matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
-    ratings = (
-        rate_pools(counted.rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
-    )
-    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
-    matches = _listed(counted.rows)
+    matches that are `packed` have no file. `replays` has the page of a match by its id, which is linked instead.
+    `facts` are shown as they are, by name. `ratings` are those of `rate_pools` for these matches, if they are known.
+    `startup_s` has by entry id how long a bot may take to start."""
+    rows = table_of(counted.rows)
+    ratings = rate_pools(rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
+    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(rows).items()]
+    matches = _listed(rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS
     environment.globals["interval_bar"] = bar_cell
@@ -107,7 +108,7 @@ def report_html(
         matches=[
             MatchLine(
                 row,
-                replays.get(row.match_id, f"{link}/{row.stamp.name}" if link and row.match_id not in packed else ""),
+                replays.get(row.match_id, f"{link}/{row.stamp.name}" if link and not packed(row) else ""),
             )
             for row in matches
         ],
@@ -118,7 +119,7 @@ def report_html(
         format_table=format_table,
         failed_starts=failed_starts,
         faults=faults,
-        slow_starts=_slow_starts(counted.rows, startup_s or {}),
+        slow_starts=_slow_starts(rows, startup_s or {}),
     )
 
 
@@ -148,23 +149,20 @@ def bar_cell(row: Standing, low: float, high: float) -> Markup:
     return Markup(interval_bar(row, low, high))  # noqa: S704 - numbers alone
 
 
-def _slow_starts(rows: Iterable[MatchRow], startup_s: Mapping[str, float]) -> list[str]:
+def _slow_starts(rows: MatchTable, startup_s: Mapping[str, float]) -> list[str]:
     """A warning for each entry whose slowest start was near its limit."""
-    worst_us: dict[str, int] = {}
-    names: dict[str, str] = {}
-    for row in rows:
-        for seat in row.seats:
-            worst_us[seat.entry_id] = max(seat.startup_us, worst_us.get(seat.entry_id, 0))
-            names[seat.entry_id] = seat.name
+    names = rows.names_of({entry_id for entry_id, _, _ in rows.bots})
+    worst = np.zeros(len(rows.entries), dtype=np.int64)
+    np.maximum.at(worst, rows.seat_entries, rows.numbers["startup_us"])
+    worst_us = {entry: int(took) for entry, took in zip(rows.entries, worst, strict=True) if entry in names}
     warnings = [slow_start(names[entry], took, startup_s.get(entry, math.inf)) for entry, took in worst_us.items()]
     return [warning for warning in warnings if warning]
 
 
-def _listed(rows: Sequence[MatchRow]) -> list[MatchRow]:
-    if len(rows) <= MOST_MATCHES:
-        return list(rows)
-    last = {row.match_id for row in rows[-MOST_MATCHES:]}
-    return [row for row in rows if row.match_id in last or any(is_fault(seat.fault) for seat in row.seats)]
+def _listed(rows: MatchTable) -> list[MatchRow]:
+    listed = rows.matches_with(rows.seats_where("fault", is_fault))
+    listed[-MOST_MATCHES:] = True
+    return list(rows.only(listed))
 
 
 def _plain(value: object) -> str:

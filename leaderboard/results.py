@@ -46,6 +46,10 @@ def result_of(match: MatchRow) -> Result | None:
 
 def tally(matches: Iterable[MatchRow]) -> Counter[Result]:
     """How often each result came about. Matches that say nothing are left out."""
+    from leaderboard.columns import MatchTable
+
+    if isinstance(matches, MatchTable):
+        return matches.results
     return Counter(result for match in matches if (result := result_of(match)) is not None)
 
 

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from leaderboard.columns import table_of
 from leaderboard.controls import Counted, apply_controls
-from leaderboard.index import load_index
+from leaderboard.index import load_index, read_table
 from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
@@ -16,7 +17,6 @@ from leaderboard.schedule_view import NO_TABLE, FormatTable, ScheduleView, view_
 from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
 from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.errors import BusyError, TournamentError
-from referee.record.reasons import is_fault
 from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
@@ -90,7 +90,7 @@ def run_table(
         text = None
     if text is not None and (kept := _parse(text, mark, run.journal.identity)) is not None:
         return kept
-    index = load_index(run.folder, database=where)
+    index = read_table(run.folder, where)
     counted, view = counted_rows(run, index.rows)
     counted = replace(without_faults(counted) if faultless else counted, anchors=fixed)
     ordinary = not (pooled or faultless)
@@ -132,8 +132,14 @@ def entrants(run: Run) -> list[Entrant]:
 
 
 def counted_matches(run: Run, *, faultless: bool = False) -> Counted:
-    """The matches of a run that count. Reads only."""
+    """The matches of a run that count, each as a row."""
     counted, _ = counted_rows(run, load_index(run.folder).rows)
+    return without_faults(counted) if faultless else counted
+
+
+def counted_table(run: Run, *, faultless: bool = False) -> Counted:
+    """The same as columns."""
+    counted, _ = counted_rows(run, read_table(run.folder).rows)
     return without_faults(counted) if faultless else counted
 
 
@@ -222,5 +228,4 @@ def _parse_live(text: str) -> dict[Pool, LiveTable]:
 
 def without_faults(counted: Counted) -> Counted:
     """The same without the matches in which a seat faulted."""
-    clean: list[MatchRow] = [row for row in counted.rows if not any(is_fault(seat.fault) for seat in row.seats)]
-    return replace(counted, rows=tuple(clean))
+    return replace(counted, rows=table_of(counted.rows).faultless)

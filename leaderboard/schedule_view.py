@@ -1,7 +1,7 @@
 """What the schedule of a run tells a table beside its results: who misses what, the format's own table, what comes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from leaderboard.records import MatchRow
 from referee.record.journal import Control, departures
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.progress import Result
 from referee.schedule.schedule import Schedule
 
 _SHOWN = 20
@@ -127,7 +128,10 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     needed = bool(lost) or style.has_table
     if not needed and not look_ahead:
         return ScheduleView()
-    progress = run.progress(rows, skip_counted=not needed)
+    from leaderboard.columns import MatchTable, places_of
+
+    results: Iterable[Result] = rows.outcomes if isinstance(rows, MatchTable) else rows
+    progress = run.progress(results, skip_counted=not needed)
     schedule = progress.schedule
     later = _joined_since_leaving(run.controls) if lost else {}
     missed: list[Missed] = []
@@ -138,7 +142,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     coming: list[Coming] = []
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
-    last = max((row.place for row in rows), default=-1)
+    last = max(places_of(rows), default=-1)
     for spec, state in progress:
         if style.has_table:
             rounds[spec.match_id] = spec.round

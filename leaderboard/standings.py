@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from leaderboard.columns import Mask, MatchTable, Numbers, pairs_of, table_of
 from leaderboard.controls import Counted
 from leaderboard.ratings.approved import approved_parts, rate_parted
 from leaderboard.ratings.live import METHOD as LIVE_METHOD
@@ -13,12 +16,13 @@ from leaderboard.ratings.live import LiveTable, continue_live
 from leaderboard.ratings.official import INTERVAL_95, METHOD, Official, rate
 from leaderboard.ratings.registry import MODELS
 from leaderboard.ratings.skill import Skill
-from leaderboard.records import MatchRow, SeatRow
-from leaderboard.results import is_mirror, is_person
+from leaderboard.records import MatchRow
 from leaderboard.usage import Spent, spent
 from leaderboard.usage import add as add_usage
+from referee.record.format import PERSON
 from referee.record.journal import ALL_APPROVED, Approvals
 from referee.record.reasons import is_fault
+from referee.run.folder import SINGLE
 from referee.texts import listed
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
@@ -250,8 +254,10 @@ def unsettled(table: Iterable[Standing]) -> str:
     return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
 
 
-def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[Pool, list[MatchRow]]:
+def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> Mapping[Pool, Sequence[MatchRow]]:
     """Matches by game and number of players, which are never rated together unless asked."""
+    if isinstance(matches, MatchTable):
+        return matches.pools() if not pooled else {ALL_POOLED: matches} if len(matches) else {}
     pools: dict[Pool, list[MatchRow]] = {}
     for match in matches:
         pools.setdefault(ALL_POOLED if pooled else (match.game, len(match.seats)), []).append(match)
@@ -297,23 +303,57 @@ def _table(
     who = {entrant.entry_id: entrant for entrant in entrants}
     tallies: dict[str, Tally] = {entry_id: Tally() for entry_id in who}
     faults: dict[str, Counter[str]] = {}
-    for match in pool:
-        mirror = is_mirror(match)
-        for seat in match.seats:
-            if is_person(match, seat):
-                continue
-            who.setdefault(seat.entry_id, Entrant(seat.entry_id, seat.name, seat.version))
-            done = tallies.setdefault(seat.entry_id, Tally())
-            _count_times(done, seat)
-            add_usage(done.usage, seat.usage)
-            if not mirror:
-                _count(done, match, seat)
-            if is_fault(seat.fault):
-                faults.setdefault(seat.entry_id, Counter())[seat.fault] += 1
-        for entry_id in {seat.entry_id for seat in match.seats} if mirror else ():
-            tallies[entry_id].played += 1
-            tallies[entry_id].mirrors += 1
+    table = table_of(pool)
+    of_bots = ~_people(table)
+    entries, seats = table.seat_entries[of_bots], np.flatnonzero(of_bots)
+    there, first = np.unique(entries, return_index=True)
+    for seat in seats[first].tolist():
+        entry_id, name, version = table.bots[table.numbers["who"][seat]]
+        who.setdefault(entry_id, Entrant(entry_id, name, version))
+        tallies.setdefault(entry_id, Tally())
+    matches = table.match_of_seat[of_bots]
+    mirrored = np.zeros(len(table), dtype=np.bool_)
+    mirrored[table.mirrors] = True
+    mirror = mirrored[matches]
+    best = ~mirror & (table.numbers["rank"][of_bots] == 1)
+    shared = np.zeros(len(table), dtype=np.bool_)
+    shared[table.shared] = True
+    twice = np.unique(np.stack((matches[mirror], entries[mirror])), axis=1)[1]
+    numbers = {
+        "played": _sums(entries, ~mirror, table) + np.bincount(twice, minlength=len(table.entries)),
+        "won": _sums(entries, best & ~shared[matches], table),
+        "drawn": _sums(entries, best & shared[matches], table),
+        "mirrors": np.bincount(twice, minlength=len(table.entries)),
+    }
+    for name in ("decisions", "total_us", "lag_us"):
+        numbers[name] = _sums(entries, table.column(name)[of_bots], table)
+    for name in ("worst_us", "worst_lag_us"):
+        numbers[name] = np.zeros(len(table.entries), dtype=np.int64)
+        np.maximum.at(numbers[name], entries, table.column(name)[of_bots])
+    for entry in there.tolist():
+        done = tallies[table.entries[entry]]
+        for name, column in numbers.items():
+            setattr(done, name, int(column[entry]))
+    for entry, usage, number in pairs_of(entries, table.column("usage")[of_bots]):
+        add_usage(tallies[table.entries[entry]].usage, table.counted_texts[usage], number)
+    faulty = table.seats_where("fault", is_fault) & of_bots
+    for entry, fault, number in pairs_of(table.seat_entries[faulty], table.column("fault")[faulty]):
+        faults.setdefault(table.entries[entry], Counter())[table.texts[fault]] += number
     return make_table(game, players, who, tallies, faults, ratings, counted)
+
+
+def _people(table: MatchTable) -> Mask:
+    """The seats of people (see `leaderboard.results.is_person`)."""
+    single = np.array([text == SINGLE for text in table.texts], dtype=np.bool_)
+    people = np.array([version == PERSON for _, _, version in table.bots], dtype=np.bool_)
+    if not single.any() or not people.any():
+        return np.zeros(len(table.numbers["who"]), dtype=np.bool_)
+    return people[table.numbers["who"]] & single[table.numbers["tournament"]][table.match_of_seat]
+
+
+def _sums(entries: Numbers, values: Numbers | Mask, table: MatchTable) -> Numbers:
+    """Per entry. Sums of microseconds are exact up to 285 years."""
+    return np.bincount(entries, values, len(table.entries)).astype(np.int64)
 
 
 def make_table(
@@ -393,20 +433,3 @@ def _live_shifts(ratings: Ratings, anchors: Mapping[str, float]) -> dict[int, fl
             gaps = [ratings.official.skills[entry].mu - ratings.live.skills[entry].mu for entry in here]
             shifts[number] = sum(gaps) / len(here)
     return shifts
-
-
-def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:
-    tally_.played += 1
-    if seat.rank == 1:
-        if any(other.rank == 1 and other.team != seat.team for other in match.seats):
-            tally_.drawn += 1
-        else:
-            tally_.won += 1
-
-
-def _count_times(tally_: Tally, seat: SeatRow) -> None:
-    tally_.decisions += seat.decisions
-    tally_.total_us += seat.total_us
-    tally_.worst_us = max(tally_.worst_us, seat.worst_us)
-    tally_.lag_us += seat.lag_us
-    tally_.worst_lag_us = max(tally_.worst_lag_us, seat.worst_lag_us)

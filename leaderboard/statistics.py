@@ -9,14 +9,18 @@ A *score* is the share of the other teams that were beaten, ties as a half: 1 fo
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
 from statistics import NormalDist, median
-from typing import NamedTuple
+
+import numpy as np
 
 from leaderboard import times
+from leaderboard.columns import MatchTable, Numbers, pairs_of, signatures, table_of
 from leaderboard.ratings.official import INTERVAL_95, Official
-from leaderboard.records import MatchRow, SeatRow
+from leaderboard.ratings.skill import Array
+from leaderboard.records import MatchRow
 from referee.record.reasons import is_fault
 
 
@@ -111,167 +115,185 @@ class Statistics:
 
 def statistics(matches: Sequence[MatchRow]) -> Statistics:
     """Count everything. `matches` in any order."""
-    ordered = sorted(matches, key=lambda match: (match.tournament, match.place, match.match_id))
-    numbers: dict[tuple[str, str, int], int] = {}
-    played = [_Played(m, numbers.setdefault(block_of(m), len(numbers)), _scores(m)) for m in ordered]
-    sizes = Counter(one.block for one in played)
-    drawn = sum(len({seat.team for seat in match.seats if seat.rank == 1}) > 1 for match in ordered)
-    seats: dict[int, _Blocked] = defaultdict(_Blocked)
-    for one in played:
-        for seat, score in zip(one.match.seats, one.scores, strict=True):
-            seats[seat.seat].add(one.block, score)
+    table = table_of(matches)
+    _, block = signatures(*(table.column(name) for name in ("tournament", "game", "block")))
+    sizes = np.bincount(block)
+    seats = table.seat_numbers
+    scores = _scores(table)
+    blocks = block[table.match_of_seat]
     return Statistics(
-        matches=len(ordered),
+        matches=len(table),
         blocks=len(sizes),
-        whole_blocks=Counter(sizes.values())[max(sizes.values(), default=0)],
-        draws=drawn / len(ordered) if ordered else None,
-        seats={seat: blocked.score() for seat, blocked in sorted(seats.items())},
-        cross=_cross(played),
-        entries=_entries(played),
-        reasons=dict(Counter(match.reason for match in ordered).most_common()),
+        whole_blocks=int((sizes == sizes.max()).sum()) if sizes.size else 0,
+        draws=len(table.shared) / len(table) if len(table) else None,
+        seats=_blocked(seats, blocks, scores),
+        cross=_cross(table, block),
+        entries=_entries(table, blocks, scores),
+        reasons=_reasons(table),
     )
 
 
-class _Played(NamedTuple):
-    """A match, the number of its block, and the score of each seat."""
-
-    match: MatchRow
-    block: int
-    scores: Sequence[float]
-
-
-_BY_RANKS = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
-"""The scores of two, by whether the second ranks behind, beside or before the first."""
-
-
-def _scores(match: MatchRow) -> Sequence[float]:
-    seats = match.seats
-    if len(seats) == 2 and seats[0].team != seats[1].team:  # most matches by far
-        one, other = seats[0].rank, seats[1].rank
-        return _BY_RANKS[0 if one < other else 1 if one == other else 2]
-    return [score_of(match, seat) for seat in seats]
+def _reasons(table: MatchTable) -> dict[str, int]:
+    """How often matches ended for each reason: the most frequent first, and of equally frequent ones the first one."""
+    if not len(table):
+        return {}
+    named = np.argsort(np.argsort(np.array(table.texts, dtype=np.object_)))  # tournaments in the order of their names
+    order = np.lexsort((table.column("place"), named[table.column("tournament")]))
+    reasons, first, number = np.unique(table.column("reason")[order], return_index=True, return_counts=True)
+    found = sorted(zip(-number, first, reasons, strict=True))
+    return {table.texts[reason]: int(-times) for times, _, reason in found}
 
 
-def block_of(match: MatchRow) -> tuple[str, str, int]:
-    """Matches that share it share their seed."""
-    return match.tournament, match.game, match.block
+def _scores(table: MatchTable) -> Array:
+    """The score of each seat."""
+    scores = np.full(len(table.numbers["who"]), 0.5)
+    for _, seats in table.by_players():
+        teams, ranks = table.column("team")[seats], table.column("rank")[seats]
+        first, number = signatures(*teams.T, *ranks.T)
+        each = [_scores_of(teams[match].tolist(), ranks[match].tolist()) for match in first]
+        if seats.size:
+            scores[seats] = np.array(each)[number]
+    return scores
 
 
-def score_of(match: MatchRow, seat: SeatRow) -> float:
-    """The share of the other teams that the seat's team finished before, ties as a half; 0.5 without another."""
-    others = {other.team: other.rank for other in match.seats if other.team != seat.team}
-    if not others:
-        return 0.5
-    return sum(1.0 if seat.rank < rank else 0.5 if seat.rank == rank else 0.0 for rank in others.values()) / len(others)
+def _scores_of(teams: Sequence[int], ranks: Sequence[int]) -> list[float]:
+    """Per seat the share of the other teams that its team finished before, ties as a half; 0.5 without another."""
+    ranked = dict(zip(teams, ranks, strict=True))
+    scores = []
+    for team, rank in zip(teams, ranks, strict=True):
+        others = [ranked[other] for other in ranked if other != team]
+        beaten = sum(1.0 if rank < other else 0.5 if rank == other else 0.0 for other in others)
+        scores.append(beaten / len(others) if others else 0.5)
+    return scores
 
 
-def residuals(matches: Iterable[MatchRow], official: Official, group: str = "day") -> list[Residual]:
+def residuals(matches: Sequence[MatchRow], official: Official, group: str = "day") -> list[Residual]:
     """Two-team results by `group` ("day" or "tournament") against the official ratings, the strangest first.
 
     Only matches of one entry against one, both rated; the expectation includes the uncertainty of the ratings, and
     draws count as a half.
     """
-    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    table = table_of(matches)
+    found: dict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
     normal = NormalDist()
-    for match in matches:
-        if len(match.seats) != 2 or match.seats[0].team == match.seats[1].team:
+    for which, seats in table.by_players():
+        if seats.shape[1] != 2:
             continue
-        one, other = (seat.entry_id for seat in match.seats)
-        if one not in official.skills or other not in official.skills or one == other:
-            continue
-        expected = normal.cdf(official.gap(one, other))
-        key = match.created_at[:10] if group == "day" else match.tournament
-        strength = 1 if expected >= 0.5 else -1  # seen from the favourite: seats change sides within a block
-        difference = (score_of(match, match.seats[0]) - expected) * strength
-        found[key].append((difference, expected * (1 - expected)))
+        teams, ranks, entries = (
+            column[seats] for column in (table.column("team"), table.column("rank"), table.seat_entries)
+        )
+        apart = (teams[:, 0] != teams[:, 1]) & (entries[:, 0] != entries[:, 1])
+        ends = np.sign(ranks[:, 1] - ranks[:, 0]) + 1
+        keys = table.column(group)[which]
+        columns = [keys[apart], *entries[apart].T, ends[apart]]
+        first, number = signatures(*columns)
+        for match, several in zip(first, np.bincount(number).tolist(), strict=True):
+            key, one, other, end = (int(column[match]) for column in columns)
+            one_entry, other_entry = table.entries[one], table.entries[other]
+            if one_entry not in official.skills or other_entry not in official.skills:
+                continue
+            expected = normal.cdf(official.gap(one_entry, other_entry))
+            strength = 1 if expected >= 0.5 else -1  # seen from the favourite: seats change sides within a block
+            total = found[table.texts[key]]
+            total[0] += several
+            total[1] += several * (end / 2 - expected) * strength
+            total[2] += several * expected * (1 - expected)
     made = [
-        Residual(key, len(parts), sum(d for d, _ in parts) / math.sqrt(max(sum(v for _, v in parts), 1e-12)))
-        for key, parts in found.items()
+        Residual(key, int(number), float(difference / math.sqrt(max(variance, 1e-12))))
+        for key, (number, difference, variance) in found.items()
     ]
     return sorted(made, key=lambda item: (-abs(item.z), item.group))
 
 
-@dataclass(slots=True)
-class _Blocked:
-    """Scores, kept per block."""
-
-    sums: dict[int, list[float]] = field(default_factory=dict)
-
-    def add(self, block: int, value: float) -> None:
-        total = self.sums.get(block)
-        if total is None:
-            self.sums[block] = [value, 1]
-        else:
-            total[0] += value
-            total[1] += 1
-
-    def score(self) -> Score:
-        """The mean over all matches; its error from the differences between blocks, each weighing what it has."""
-        count = sum(number for _, number in self.sums.values())
-        mean = sum(total for total, _ in self.sums.values()) / count
-        blocks = len(self.sums)
-        if blocks < 2:
-            return Score(mean, None, blocks)
-        square = sum((total - number * mean) ** 2 for total, number in self.sums.values())
-        one_more = max(mean, 1 - mean) / (blocks + 1)
-        return Score(mean, max(math.sqrt(square * blocks / (blocks - 1)) / count, one_more), blocks)
+def _blocked(cell: Numbers, block: Numbers, values: Array) -> dict[int, Score]:
+    """By cell, ascending, the mean of its values; its error from the differences between blocks, each weighing what it
+    has."""
+    size = int(block.max()) + 1 if block.size else 1
+    parts, number = np.unique(cell * size + block, return_inverse=True)
+    totals, numbers = np.bincount(number, values), np.bincount(number)
+    cells, place = np.unique(parts // size, return_inverse=True)
+    counts, blocks = np.bincount(place, numbers), np.bincount(place)
+    means = np.bincount(place, totals) / counts
+    squares = np.bincount(place, (totals - numbers * means[place]) ** 2)
+    found = {}
+    for one, count, mean, square, several in zip(
+        cells.tolist(), counts.tolist(), means.tolist(), squares.tolist(), blocks.tolist(), strict=True
+    ):
+        error = None
+        if several > 1:
+            one_more = max(mean, 1 - mean) / (several + 1)
+            error = max(math.sqrt(square * several / (several - 1)) / count, one_more)
+        found[one] = Score(mean, error, several)
+    return found
 
 
-def _cross(played: Sequence[_Played]) -> dict[tuple[str, str], Versus]:
-    table: dict[tuple[str, str], Versus] = defaultdict(Versus)
-    scores: dict[tuple[str, str], _Blocked] = defaultdict(_Blocked)
-    margins: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for match, block, _ in played:
-        for seat in match.seats:
-            for other in match.seats:
-                pair = seat.entry_id, other.entry_id
-                if other.team == seat.team or pair[0] == pair[1]:
-                    continue
-                cell = table[pair]
-                if seat.rank < other.rank:
-                    cell.won += 1
-                elif seat.rank == other.rank:
-                    cell.drawn += 1
-                else:
-                    cell.lost += 1
-                value = 1.0 if seat.rank < other.rank else 0.5 if seat.rank == other.rank else 0.0
-                scores[pair].add(block, value)
-                if seat.points is not None and other.points is not None:
-                    margins[pair].append(seat.points - other.points)
-    for pair, cell in table.items():
-        cell.score = scores[pair].score()
-        cell.margin = sum(margins[pair]) / len(margins[pair]) if margins[pair] else None
-    return dict(table)
-
-
-def _entries(ordered: Sequence[_Played]) -> dict[str, EntryFacts]:
-    played: Counter[str] = Counter()
-    faults: dict[str, Counter[str]] = defaultdict(Counter)
-    histograms: dict[str, Counter[str]] = defaultdict(Counter)
-    seats: dict[str, dict[int, _Blocked]] = defaultdict(lambda: defaultdict(_Blocked))
-    startups: dict[str, list[int]] = defaultdict(list)
-    for match, block, scores in ordered:
-        played.update({seat.entry_id for seat in match.seats})
-        for seat, score in zip(match.seats, scores, strict=True):
-            if is_fault(seat.fault):
-                faults[seat.entry_id][seat.fault] += 1
-            if seat.startup_us:
-                startups[seat.entry_id].append(seat.startup_us)
-            histograms[seat.entry_id][seat.times] += 1
-            seats[seat.entry_id][seat.seat].add(block, score)
-    moves: dict[str, Counter[int]] = {}
-    for entry, texts in histograms.items():
-        moves[entry] = Counter()
-        for text, number in texts.items():
-            times.add(moves[entry], text, number)
+def _cross(table: MatchTable, block: Numbers) -> dict[tuple[str, str], Versus]:
+    """Each entry against each that it has met, by cells: the number of one, times all, and that of the other."""
+    all_entries = len(table.entries)
+    columns = {name: table.column(name) for name in ("team", "rank", "points", "scored")} | {
+        "entry": table.seat_entries
+    }
+    parts: list[tuple[Numbers, Numbers, Numbers, Numbers, Numbers]] = []
+    for which, seats in table.by_players():
+        for one, other in permutations(range(seats.shape[1]), 2):
+            mine, theirs = ({name: column[seats[:, seat]] for name, column in columns.items()} for seat in (one, other))
+            met = (mine["team"] != theirs["team"]) & (mine["entry"] != theirs["entry"])
+            parts.append(
+                (
+                    (mine["entry"] * all_entries + theirs["entry"])[met],
+                    block[which][met],
+                    np.sign(theirs["rank"] - mine["rank"])[met],
+                    (mine["points"] - theirs["points"])[met],
+                    (mine["scored"] & theirs["scored"])[met],
+                )
+            )
+    if not parts:
+        return {}
+    cell, blocks, end, margin, scored = map(np.concatenate, zip(*parts, strict=True))
+    scores = _blocked(cell, blocks, (end + 1) / 2)
+    cells, place = np.unique(cell, return_inverse=True)
+    drawn, won = np.bincount(place, end == 0), np.bincount(place, end == 1)
+    played, known, margins = np.bincount(place), np.bincount(place, scored), np.bincount(place, margin * scored)
     return {
-        entry: EntryFacts(
-            entry_id=entry,
-            matches=played[entry],
+        (table.entries[pair // all_entries], table.entries[pair % all_entries]): Versus(
+            won=int(won[number]),
+            drawn=int(drawn[number]),
+            lost=int(played[number] - won[number] - drawn[number]),
+            score=scores[pair],
+            margin=float(margins[number] / known[number]) if known[number] else None,
+        )
+        for number, pair in enumerate(cells.tolist())
+    }
+
+
+def _entries(table: MatchTable, blocks: Numbers, scores: Array) -> dict[str, EntryFacts]:
+    """By entry, sorted. `blocks` and `scores` are per seat."""
+    entries = table.seat_entries
+    played = np.bincount(np.unique(np.stack((entries, table.match_of_seat)), axis=1)[0], minlength=len(table.entries))
+    most = int(table.numbers["players"].max()) if len(table) else 1
+    by_seat: dict[int, dict[int, Score]] = defaultdict(dict)
+    for cell, score in _blocked(entries * most + table.seat_numbers, blocks, scores).items():
+        by_seat[cell // most][cell % most] = score
+    faults: dict[int, dict[str, int]] = defaultdict(dict)
+    faulty = table.seats_where("fault", is_fault)
+    for entry, fault, number in pairs_of(entries[faulty], table.column("fault")[faulty]):
+        faults[entry][table.texts[fault]] = number
+    moves: dict[int, Counter[int]] = defaultdict(Counter)
+    for entry, text, number in pairs_of(entries, table.column("times")):
+        times.add(moves[entry], table.counted_texts[text], number)
+    started = np.flatnonzero(table.numbers["startup_us"])
+    startups: dict[int, list[int]] = defaultdict(list)
+    for entry, took_us in zip(entries[started].tolist(), table.column("startup_us")[started].tolist(), strict=True):
+        startups[entry].append(took_us)
+    found = {
+        table.entries[entry]: EntryFacts(
+            entry_id=table.entries[entry],
+            matches=int(played[entry]),
             faults=dict(sorted(faults[entry].items())),
             move_ms={percent: times.percentile_ms(moves[entry], percent) for percent in times.PERCENTILES},
-            by_seat={seat: blocked.score() for seat, blocked in sorted(seats[entry].items())},
+            by_seat=by_seat[entry],
             startups_us=tuple(startups[entry]),
         )
-        for entry in sorted(played)
+        for entry in np.flatnonzero(played).tolist()
     }
+    return dict(sorted(found.items()))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
     from sqlite_utils.db import Table
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 RATING_COLUMNS = (
     "game",
@@ -60,6 +60,17 @@ CREATE TABLE snapshots (
     name TEXT PRIMARY KEY,              -- of what was computed
     fingerprint TEXT NOT NULL,          -- of what it was computed from
     content TEXT NOT NULL               -- JSON
+);
+"""
+
+_BATCHES = """
+CREATE TABLE batches (
+    name TEXT NOT NULL,                 -- of the archive, or of the group of files
+    part TEXT NOT NULL,                 -- 'listed': what lists need; 'counted': what only tables need besides
+    mark TEXT NOT NULL,                 -- of the records: without it they are looked up in `matches` again
+    seal TEXT NOT NULL,
+    content BLOB NOT NULL,              -- columns of the rows of these records (`leaderboard.columns`)
+    PRIMARY KEY (name, part)
 );
 """
 
@@ -111,6 +122,7 @@ CREATE TABLE seats (
 ) WITHOUT ROWID;
 CREATE INDEX seats_entry ON seats (entry_id);
 """
+    + _BATCHES
     + _RATINGS
 )
 
@@ -143,6 +155,7 @@ WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'b
     7: """
 UPDATE matches SET file_mtime_ns = -1, seal = '' WHERE match_id IN (SELECT match_id FROM seats WHERE fault <> '');
 """,
+    8: _BATCHES,
 }
 """From each older version to the next one."""
 
@@ -197,9 +210,20 @@ class Store:
     def close(self) -> None:
         self._db.close()
 
+    @property
+    def number(self) -> int:
+        """How many matches there are."""
+        try:
+            number: int = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
+        except sqlite3.Error as error:
+            raise _store_error(self.path, error) from error
+        return number
+
     def put(self, rows: Iterable[MatchRow]) -> None:
         """Insert the matches, or replace those of the same id, in one transaction."""
         rows = list(rows)
+        if not rows:
+            return
         entries = {seat.entry_id: (seat.entry_id, seat.name, seat.version) for row in rows for seat in row.seats}
         try:
             # `executemany`, because sqlite-utils takes four times as long for many rows.
@@ -284,11 +308,72 @@ def read_rows(path: Path) -> list[MatchRow]:
         return _read_rows(connection, _sealer_for(path))
 
 
+def is_readable(path: Path) -> bool:
+    """Whether there is a database of this version."""
+    try:
+        with _connected(path):
+            return True
+    except StoreError:
+        return False
+
+
 def find_row(path: Path, match_id: str) -> MatchRow | None:
     """One match in the database at `path`; None if it is not there. StoreError."""
-    with _connected(path) as connection:
-        found = _read_rows(connection, _sealer_for(path), match_id)
+    found = find_rows(path, [match_id])
     return found[0] if found else None
+
+
+def find_rows(path: Path, match_ids: Sequence[str]) -> list[MatchRow]:
+    """Those of these matches that are in the database at `path`, by place; as `read_rows`. StoreError."""
+    where = f"WHERE match_id IN ({', '.join('?' * len(match_ids))})"
+    with _connected(path) as connection:
+        return _read_rows(connection, _sealer_for(path), where, match_ids)
+
+
+def read_range(path: Path, first: str, last: str) -> list[MatchRow]:
+    """The matches in the database at `path` with an id from `first` to `last`, by place; as `read_rows`. StoreError."""
+    with _connected(path) as connection:
+        return _read_rows(connection, _sealer_for(path), "WHERE match_id BETWEEN ? AND ?", (first, last))
+
+
+class Batches:
+    """The columns of rows that are kept in a database, batch by batch (see `leaderboard.index`). StoreError where there
+    is no good database."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sealer = Sealer("batch", identity_of(path.with_name(JOURNAL)))
+
+    def read(self, name: str, mark: str, parts: Sequence[str]) -> list[bytes] | None:
+        """These parts of a batch; None where one is missing, has another mark, or was written by somebody else."""
+        found: list[bytes] = []
+        with _connected(self._path) as connection:
+            for part in parts:
+                row = connection.execute(
+                    "SELECT seal, content FROM batches WHERE name = ? AND part = ? AND mark = ?", (name, part, mark)
+                ).fetchone()
+                if row is None or type(row[1]) is not bytes or row[0] != self._seal(name, part, mark, row[1]):
+                    return None
+                found.append(row[1])
+        return found
+
+    def put(self, name: str, mark: str, parts: Mapping[str, bytes]) -> None:
+        """Keep a batch, also beside the run's own writer."""
+        rows = [(name, part, mark, self._seal(name, part, mark, content), content) for part, content in parts.items()]
+        with _connected(self._path, "rw") as connection, connection:
+            connection.executemany("REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", rows)
+
+    def keep_only(self, names: Iterable[str]) -> None:
+        """Remove all others."""
+        wanted = set(names)
+        with _connected(self._path) as connection:
+            there = {name for (name,) in connection.execute("SELECT DISTINCT name FROM batches")}
+        if there - wanted:
+            with _connected(self._path, "rw") as connection, connection:
+                connection.executemany("DELETE FROM batches WHERE name = ?", [(name,) for name in there - wanted])
+
+    def _seal(self, name: str, part: str, mark: str, content: bytes) -> str:
+        return self._sealer.seal_of(marshal.dumps((name, part, mark), 0) + content)
 
 
 def read_snapshot(path: Path, name: str, fingerprint: str) -> str | None:
@@ -401,9 +486,10 @@ def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes
     return marshal.dumps((tuple(values), tuple(tuple(seat if seat[-1] else seat[:-1]) for seat in seats)), 0)
 
 
-def _read_rows(connection: sqlite3.Connection, sealer: Sealer, match_id: str | None = None) -> list[MatchRow]:
-    """All matches, or one."""
-    only, wanted = ("", []) if match_id is None else ("WHERE match_id = ?", [match_id])
+def _read_rows(
+    connection: sqlite3.Connection, sealer: Sealer, only: str = "", wanted: Sequence[str] = ()
+) -> list[MatchRow]:
+    """All matches, or those of a condition on `match_id` with these values."""
     who = {
         entry_id: (name, version)
         for entry_id, name, version in connection.execute("SELECT entry_id, name, version FROM entries")

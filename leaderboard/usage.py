@@ -29,11 +29,11 @@ def usage_text(used: Usage | None) -> str:
     return json.dumps({name: count for name, count in asdict(used).items() if count}, separators=(",", ":"))
 
 
-def add(total: Counter[str], text: str) -> None:
-    """Add what `usage_text` made of one match."""
+def add(total: Counter[str], text: str, number: int = 1) -> None:
+    """Add what `usage_text` made of one match, so many times."""
     if text:
-        total["matches"] += 1
-        total.update(json.loads(text))
+        total["matches"] += number
+        total.update({name: number * count for name, count in json.loads(text).items()})
 
 
 def spent(total: Counter[str]) -> Spent | None:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from trueskill import Rating, TrueSkill
 
+from leaderboard.columns import MatchTable, places_of
 from leaderboard.controls import unapproved_in
 from leaderboard.ratings.approved import parts_of
 from leaderboard.ratings.skill import BETA, MU, SIGMA, WIDENING, Skill, above, between
@@ -215,13 +216,15 @@ def continue_live(
     """
     ordered = in_order(matches)
     start = kept if kept is not None and kept.fits(ordered, approvals) else LiveTable()
-    before = bisect_left(ordered, settled, key=lambda match: match.place)
+    before = bisect_left(places_of(ordered), settled)
     prefix = start.continued(ordered[:before], approvals) if before > start.applied else start
     return prefix, prefix.continued(ordered, approvals)
 
 
-def in_order(matches: Iterable[MatchRow]) -> list[MatchRow]:
+def in_order(matches: Iterable[MatchRow]) -> Sequence[MatchRow]:
     """By their places in the schedule."""
+    if isinstance(matches, MatchTable):
+        return matches
     return sorted(matches, key=lambda match: (match.place, match.match_id))
 
 
@@ -258,9 +261,14 @@ def _draw(diff: float, margin: float) -> tuple[float, float]:
 
 def _digest(before: str, matches: Iterable[MatchRow], approvals: Approvals) -> str:
     """Of `before` and what each match says, and who of it was not approved."""
-    for match in matches:
-        if unapproved := unapproved_in(match, approvals):
-            before = f"{before}{sorted(unapproved)}"
-        said = match.match_id, match.place, [(seat.entry_id, seat.name, seat.team, seat.rank) for seat in match.seats]
+    for said in matches.said() if isinstance(matches, MatchTable) and not approvals else _said(matches, approvals):
         before = blake2b(f"{before}{said}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return before
+
+
+def _said(matches: Iterable[MatchRow], approvals: Approvals) -> Iterator[str]:
+    """As `MatchTable.said`, and who was not approved."""
+    for match in matches:
+        unapproved = unapproved_in(match, approvals)
+        said = match.match_id, match.place, [(seat.entry_id, seat.name, seat.team, seat.rank) for seat in match.seats]
+        yield f"{sorted(unapproved) if unapproved else ''}{said}"

@@ -14,6 +14,7 @@ from threading import Condition, Lock, Thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from leaderboard.columns import table_of
 from leaderboard.comparison import Compared, comparison_of
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
@@ -269,11 +270,12 @@ def _tables(
     counted = apply_controls(index.rows, facts.controls, view.missed)
     counted = replace(counted, anchors={} if facts.run is None else facts.run.rating_anchors)
     facts = facts.without(counted.annulled)
+    columns = replace(counted, rows=table_of(counted.rows))
     ratings = rate_pools(
-        counted.rows, kept=live, settled=index.settled, approvals=counted.approvals, anchors=counted.anchors
+        columns.rows, kept=live, settled=index.settled, approvals=counted.approvals, anchors=counted.anchors
     )
-    table = standings(counted, facts.entrants, ratings=ratings)
-    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
+    table = standings(columns, facts.entrants, ratings=ratings)
+    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(columns.rows).items()]
     pools = [pool for pool in pools if pool.rows]  # two people alone have no table
     listed = tuple(row for row in counted.rows if _may_be_listed(run, row, facts, ahead, hide_live=hide_live))
     known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path) for item in index.unusable}

@@ -602,20 +602,22 @@ def report(
     """
     from datetime import UTC, datetime
 
+    from leaderboard.columns import table_of
     from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.evidence import last_faults
-    from leaderboard.index import load_index
+    from leaderboard.index import read_table
     from leaderboard.report import report_html
     from leaderboard.run_table import counted_rows, entrants, kept_live
     from leaderboard.standings import rate_pools, standings
     from referee.cli.find import find_run
     from referee.cli.output import print_json, print_text, write_whole
+    from referee.record.store import is_packed
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
         file, run = Path(run), None
-    found = find_run(run, out)
+    found = find_run(run, out, brief=True)
     path = file or found.folder.path / "report.html"
-    index = load_index(found.folder)
+    index = read_table(found.folder)
     counted, view = counted_rows(found, index.rows)
     ratings = rate_pools(
         counted.rows,
@@ -638,11 +640,11 @@ def report(
         unusable=index.unusable,
         format_table=view.table,
         link=os.path.relpath(found.records.folder, path.parent),
-        packed=found.records.packed(),
+        packed=lambda row: is_packed(found.records.at(row.stamp)),
         replays=_replays(site, found, path.parent),
         facts=facts,
         failed_starts=list(found.failed_starts.values()),
-        faults=last_faults(counted.rows, found.records),
+        faults=last_faults(table_of(counted.rows).faulty, found.records),
         startup_s=found.startup_limits_s,
         ratings=ratings,
     )

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from leaderboard.columns import table_of
 from leaderboard.joint import CAPTION, Combined, changes_between, combined, join, joint_standings
-from leaderboard.run_table import counted_matches
+from leaderboard.run_table import counted_table
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
 from leaderboard.statistics import Score, Statistics, Versus, statistics
-from referee.cli.match_pages import print_failed_starts
+from referee.cli.match_rows import print_failed_starts
 from referee.cli.output import console, print_csv, print_json, print_standings, print_table, print_text, table
 from referee.cli.standings import columns_of, flat
 from referee.record.journal import FailedStart
@@ -149,8 +150,8 @@ PAIR_COLUMNS = (
 
 def print_cross(run: Run, *, pooled: bool, faultless: bool, as_json: bool, as_csv: bool) -> None:
     """One table for each game and number of players. Errors are over blocks, whose matches share their seed."""
-    counted = counted_matches(run, faultless=faultless)
-    names = {seat.entry_id: seat.name for row in counted.rows for seat in row.seats}
+    counted = counted_table(run, faultless=faultless)
+    names = {entry_id: name for entry_id, name, _ in table_of(counted.rows).bots}
     pools = [(key, statistics(rows)) for key, rows in pools_of(counted.rows, pooled=pooled).items()]
     if as_csv:
         print_csv([row for key, found in pools for row in _pairs(key, found, names)], PAIR_COLUMNS)

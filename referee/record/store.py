@@ -12,11 +12,12 @@ both. A file wins over a packed record of the same name.
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator, KeysView, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from glob import escape
 from hashlib import blake2b
 from operator import itemgetter
@@ -95,6 +96,16 @@ class Records(Mapping[str, Path]):
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Some of the records of a folder. `mark` is another one when one of them came, went or changed; `name` stays while
+    records are only added behind all others. `stamps` are by match id, sorted; those of an archive are read then."""
+
+    name: str
+    mark: str
+    stamps: Callable[[], Mapping[str, FileStamp]]
+
+
+@dataclass(frozen=True, slots=True)
 class Packing:
     """What was packed: how many records, into how many archives; `kept` are the ids of matches whose records were left
     as they are, for they are not what they should be."""
@@ -146,20 +157,51 @@ class RecordStore:
 
     def stamps(self) -> dict[str, FileStamp]:
         """The same as `paths`, with what tells that a file is still the same."""
+        found = self._file_stamps()
+        packed = self._packed_stamps()
+        for name, stamp in found.items() if packed else ():
+            if stamp.size_bytes < 0 and name in packed:
+                found[name] = packed[name]
+        return _sorted(packed | found) if packed else found
+
+    def _file_stamps(self) -> dict[str, FileStamp]:
+        """The same of the records that have a file of their own."""
         try:
             with os.scandir(self.folder) as entries:
                 names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        packed = self._packed_stamps()
         found: dict[str, FileStamp] = {}
         for name, entry in names:  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
             if record_name := _record_name(name):
                 try:
                     found[record_name] = FileStamp._of(name, entry.stat())
                 except OSError:  # packed since, gone, or a broken link: reading it will tell
-                    found[record_name] = packed.get(record_name) or FileStamp(name, -1, -1)
-        return _sorted(packed | found) if packed else found
+                    found[record_name] = FileStamp(name, -1, -1)
+        return _sorted(found)
+
+    def batches(self, most: int) -> Iterator[Batch]:
+        """All that `stamps` has, in parts: each archive, and the files by `most`. Reads no archive."""
+        files = self._file_stamps()
+        names = list(files)
+        for archive in archives_in(self.folder):
+            first, last = _record_name(archive.first), _record_name(archive.last)
+            near = names[bisect_left(names, first) : bisect_right(names, last)]
+            doubled: list[str] = []
+            for name in near:
+                if name in files and archive.find(f"{name}{CLOSED_SUFFIX}"):
+                    if files[name].size_bytes < 0:  # packed since
+                        del files[name]
+                    else:
+                        doubled.append(name)
+            mark = f"{archive.stat.st_size} {archive.stat.st_mtime_ns} {' '.join(doubled)}"
+            yield Batch(archive.path.name, mark, partial(_stamps_of, archive, frozenset(doubled)))
+        parts = list(files.items())
+        for number in range(0, len(parts), most):
+            part = dict(parts[number : number + most])
+            lines = "\n".join(f"{one.name} {one.size_bytes} {one.mtime_ns}" for one in part.values())
+            mark = blake2b(lines.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+            yield Batch(f"files {number // most}", mark, partial(dict, part))
 
     def last(self, most: int) -> tuple[list[Path], int]:
         """The last records by match id, sorted, at most `most` of them, and how many there are in all. Reads of the
@@ -362,14 +404,20 @@ class RecordStore:
     def _packed_stamps(self) -> dict[str, FileStamp]:
         """By match id, of all packed records. RecordError if an archive is damaged."""
         return {
-            name.removesuffix(CLOSED_SUFFIX): FileStamp(name, size, mtime_ns)
-            for archive in archives_in(self.folder)
-            for name, size, mtime_ns in archive.stamps()
+            match_id: stamp for archive in archives_in(self.folder) for match_id, stamp in _stamps_of(archive).items()
         }
 
     def aside_of(self, match_id: str) -> Iterator[Path]:
         """The records of a match that were set aside, sorted."""
         yield from sorted(self.aside.glob(f"{escape(match_id)}.*-*"))
+
+
+def _stamps_of(archive: Archive, without: Container[str] = ()) -> dict[str, FileStamp]:
+    """By match id, of all records in an archive but these. RecordError if it is damaged."""
+    found = {
+        name.removesuffix(CLOSED_SUFFIX): FileStamp(name, size, mtime_ns) for name, size, mtime_ns in archive.stamps()
+    }
+    return {name: stamp for name, stamp in found.items() if name not in without} if without else found
 
 
 def contents(path: Path) -> bytes:

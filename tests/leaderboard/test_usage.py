@@ -126,6 +126,7 @@ def test_rows_of_version_6_are_not_read_again(tmp_path, make_row):
         store.put([row])
     connection = sqlite3.connect(path)
     connection.execute("ALTER TABLE seats DROP COLUMN usage")
+    connection.execute("DROP TABLE batches")
     connection.execute("PRAGMA user_version = 6")
     connection.close()
     with Store(path) as store:
