@@ -73,6 +73,12 @@ class Evidence:
     texts: tuple[tuple[str, str], ...]
     cause: str = ""
 
+    @property
+    def last_lines(self) -> str:
+        """The end of what the bot printed to stderr or, if there is nothing, to stdout."""
+        texts = dict(self.texts)
+        return "\n".join((texts.get("stderr") or texts.get("stdout") or "").rstrip().splitlines()[-LAST_LINES:])
+
 
 @dataclass(frozen=True, slots=True)
 class BotFault:
@@ -118,12 +124,6 @@ def _last_fault(faults: list[tuple[MatchRow, SeatRow]], records: RecordStore) ->
         said, advice = one.said, missing_package(shown)
     matches = len({row.match_id for row, _ in faults})
     return BotFault(seat.entry_id, seat.name, seat.fault, matches, row.match_id, row.stamp.name, said, lines, advice)
-
-
-def last_lines(evidence: Evidence) -> str:
-    """The end of what the bot printed to stderr or, if there is nothing, to stdout."""
-    texts = dict(evidence.texts)
-    return "\n".join((texts.get("stderr") or texts.get("stdout") or "").rstrip().splitlines()[-LAST_LINES:])
 
 
 def evidence_of(record: Record) -> list[Evidence]:

@@ -3,26 +3,29 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from heapq import nlargest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leaderboard.controls import annulled_entries
-from leaderboard.evidence import Evidence, evidence_of, last_lines
-from leaderboard.index import load_index
 from leaderboard.records import MatchRow
 from leaderboard.results import has_people, is_person
-from leaderboard.schedule_view import view_schedule
 from referee.errors import JournalError, UsageError
-from referee.record import Answer, Footer, Header, Record, RecordError, read_record
+from referee.record.format import Answer, Footer, Header, RecordError
 from referee.record.journal import in_force
-from referee.record.reader import read_header
+from referee.record.reader import Record, read_header, read_record
 from referee.record.reasons import EndReason
-from referee.record.store import FileStamp, counts_in, is_aside, match_id_of, run_of, why_aside
+from referee.record.store import FileStamp, RecordStore, counts_in, is_aside, match_id_of, run_of, why_aside
 from referee.record.times import SeatTimes, seat_times
 from referee.run.folder import RunFolder
+from referee.run.journal import JournalText, read_brief
 from referee.run.lock import is_run
-from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat, get_format
+
+if TYPE_CHECKING:
+    from leaderboard.columns import Columns
+    from leaderboard.evidence import Evidence
 
 _DAY = timedelta(days=1)
 
@@ -48,17 +51,28 @@ class Filter:
 
     def takes_header(self, head: Header | MatchRow) -> bool:
         """Whether a match with this header may be wanted."""
-        if self.since is not None or self.until is not None:
-            created = _time(head.created_at)
-            if created is None or not (self.since or created) <= created:
-                return False
-            if self.until is not None and created >= self.until:
-                return False
         return (
-            self.game in ("", head.game)
+            self._takes_time(head.created_at)
+            and self.game in ("", head.game)
             and self.tournament in ("", head.tournament)
             and all(any(_is_bot(bot, seat.name, seat.entry_id) for seat in head.seats) for bot in self.bots)
         )
+
+    def _takes_time(self, created_at: str) -> bool:
+        if self.since is None and self.until is None:
+            return True
+        created = _time(created_at)
+        if created is None or not (self.since or created) <= created:
+            return False
+        return self.until is None or created < self.until
+
+    def taken_of(self, columns: "Columns") -> Iterable[int]:
+        """The indices of those of these matches that are wanted."""
+        masks = [columns.with_bot(partial(_is_bot, bot)) for bot in self.bots]
+        masks += [columns.with_text(name, text) for name in ("game", "tournament") if (text := getattr(self, name))]
+        if self.reason:
+            masks.append(columns.with_text("reason", self.reason) | columns.with_text("fault", self.reason))
+        return [index for index in columns.indices_of(masks) if self._takes_time(columns.created[index])]
 
     def takes_end(self, footer: Footer | None) -> bool:
         """Whether a match with this end is wanted."""
@@ -105,6 +119,58 @@ def list_matches(paths: Sequence[Path], wanted: Filter, most: int | None = None)
     return rows, total
 
 
+def select_matches(
+    folders: Iterable[Path], wanted: Filter, most: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """The same of all records in these folders that were not set aside, for a filter that is not empty: where a run has
+    a database, only records that may be wanted are read."""
+    found: dict[Path, _Candidate] = {}
+    for folder in folders:
+        found |= {one.path: one for one in _candidates(folder, wanted)}
+    chosen = list(found.values()) if most is None else nlargest(most, found.values())
+    rows = rows_of([one.path for one in chosen], wanted)
+    return rows, len(found) - (len(chosen) - len(rows))
+
+
+class _Candidate(NamedTuple):
+    """A record that is wanted. The later one is the larger one."""
+
+    created: str
+    tournament: str
+    place: int
+    match_id: str
+    path: Path
+
+
+def _candidates(folder: Path, wanted: Filter) -> Iterator[_Candidate]:
+    from leaderboard.index import read_columns
+    from leaderboard.store import is_readable
+
+    run = RunFolder(folder)
+    if not (run.records.exists and run.journal.exists() and is_readable(run.database)):
+        for path in RecordStore.found_in(folder).paths().values():
+            yield from _candidate(path, wanted)
+        return
+    for columns in read_columns(run, listed=True):
+        for index in wanted.taken_of(columns):
+            tournament = columns.texts[columns.numbers["tournament"][index]]
+            path = run.records.folder / columns.file_name(index)
+            place = int(columns.numbers["place"][index])
+            yield _Candidate(columns.created[index], tournament, place, columns.ids[index], path)
+        for name in columns.others:
+            yield from _candidate(run.records.folder / name, wanted)
+
+
+def _candidate(path: Path, wanted: Filter) -> Iterator[_Candidate]:
+    """The record itself, if it is wanted."""
+    try:
+        head = read_header(path)
+        if wanted.takes_header(head) and wanted.takes_end(read_record(path).footer):
+            yield _Candidate(head.created_at, head.tournament, head.place, head.match_id, path)
+    except RecordError:  # it fits no filter
+        pass
+
+
 def _last_written(paths: Sequence[Path], most: int) -> Sequence[Path]:
     """The last records: of one run by their places, which their names have; of several by when they were written."""
     if len({path.parent.parent if is_aside(path) else path.parent for path in paths}) == 1:
@@ -131,7 +197,7 @@ class _Standing:
     """Whether records count in their runs, and with which ranking. The journal of each run is read once."""
 
     def __init__(self) -> None:
-        self._runs: dict[Path, Run | None] = {}
+        self._journals: dict[Path, JournalText | None] = {}
         self._rounds: dict[Path, Mapping[str, int]] = {}
         self._rankings: dict[Path, Mapping[str, tuple[int, ...]]] = {}
         self._annulled: dict[Path, frozenset[str]] = {}
@@ -139,45 +205,53 @@ class _Standing:
     def round(self, path: Path) -> int | None:
         """The round of a match, from 1; None where its format does not pair round by round, or that is not known."""
         folder = run_of(path)
-        if folder is None or (run := self._run(folder)) is None or not run.begun:
+        if folder is None or (journal := self._journal(folder)) is None or journal.created is None:
             return None
         if folder not in self._rounds:
-            self._rounds[folder] = view_schedule(run, load_index(run.folder).rows).rounds if _has_table(run) else {}
+            self._rounds[folder] = _rounds(folder) if _has_table(journal) else {}
         return self._rounds[folder].get(match_id_of(path))
 
     def ranking(self, path: Path) -> tuple[int, ...]:
         """The ranking that a match counts with instead of its own; () for its own."""
         folder = counts_in(path)
-        if folder is None or (run := self._run(folder)) is None:
+        if folder is None or (journal := self._journal(folder)) is None:
             return ()
         if folder not in self._rankings:
-            self._rankings[folder] = {c.match_id: c.ranking for c in in_force(run.controls) if c.match_id}
+            self._rankings[folder] = {c.match_id: c.ranking for c in in_force(journal.controls) if c.match_id}
         return self._rankings[folder].get(match_id_of(path), ())
 
     def is_annulled(self, path: Path, entries: Iterable[str]) -> bool:
         """Whether one of these entries has left the run, and all its matches are annulled. Their records stay."""
         folder = counts_in(path)
-        if folder is None or (run := self._run(folder)) is None:
+        if folder is None or (journal := self._journal(folder)) is None:
             return False
         if folder not in self._annulled:
-            self._annulled[folder] = annulled_entries(run.controls)
+            self._annulled[folder] = annulled_entries(journal.controls)
         return not self._annulled[folder].isdisjoint(entries)
 
-    def _run(self, folder: Path) -> Run | None:
-        """None where the journal is damaged: the records say what they say."""
-        if folder not in self._runs:
+    def _journal(self, folder: Path) -> JournalText | None:
+        """None where it is damaged: the records say what they say."""
+        if folder not in self._journals:
             try:
-                self._runs[folder] = Run(folder, brief=True)
+                self._journals[folder] = read_brief(RunFolder(folder).journal)
             except JournalError:
-                self._runs[folder] = None
-        return self._runs[folder]
+                self._journals[folder] = None
+        return self._journals[folder]
 
 
-def _has_table(run: Run) -> bool:
+def _has_table(journal: JournalText) -> bool:
     try:
-        return get_format(run.configuration["format"]).has_table  # without the rules of its games
+        return get_format(journal.configuration["format"]).has_table  # without the rules of its games
     except UnknownFormat:
         return False
+
+
+def _rounds(folder: Path) -> Mapping[str, int]:
+    from leaderboard.index import load_index
+    from leaderboard.schedule_view import view_schedule
+    from referee.run.run import Run
+
+    return view_schedule(Run(folder, brief=True), load_index(RunFolder(folder)).rows).rounds
 
 
 def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
@@ -198,7 +272,7 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
 
 def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: bool) -> dict[str, Any]:
     head, footer, status = record.header, record.footer, _status(record)
-    evidence = evidence_of(record)
+    evidence = _evidence(record)
     times = seat_times(record.lines, head.players, footer.faults if footer else ())
     return {
         "match": head.match_id,
@@ -227,6 +301,14 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
     }
 
 
+def _evidence(record: Record) -> "Sequence[Evidence]":
+    if record.footer is None or all(fault is None for fault in record.footer.faults):
+        return ()
+    from leaderboard.evidence import evidence_of
+
+    return evidence_of(record)
+
+
 def _run_name(path: Path) -> str:
     """The name of the folder of the run; '' for a record that lies elsewhere."""
     run = run_of(path)
@@ -248,7 +330,7 @@ def _is_mirror(head: Header) -> bool:
 
 
 def _seat(
-    record: Record, number: int, ruled: Sequence[int], evidence: Sequence[Evidence], times: SeatTimes
+    record: Record, number: int, ruled: Sequence[int], evidence: "Sequence[Evidence]", times: SeatTimes
 ) -> dict[str, Any]:
     who, footer = record.header.seats[number], record.footer
     answers = [line for line in record.lines if isinstance(line, Answer) and line.seat == number]
@@ -263,7 +345,7 @@ def _seat(
         "points": _of_seat(footer.returns, number) if footer else None,
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),
         "fault_detail": "" if fault is None else str(fault.get("detail", "")),
-        "last_output": "\n".join(last_lines(one) for one in evidence if one.seat == number),
+        "last_output": "\n".join(one.last_lines for one in evidence if one.seat == number),
         "decisions": len(times.charged),
         "total_us": sum(answer.wall_us for answer in answers),
         "worst_us": max((answer.wall_us for answer in answers), default=0),

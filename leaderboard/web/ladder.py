@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.evidence import evidence_of, last_lines
+from leaderboard.evidence import evidence_of
 from leaderboard.standings import Standing
 from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
 from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
@@ -160,7 +160,7 @@ def _faults(request: Request, place: RunFolder, entry: Entry, matches: Sequence[
         except (RecordError, OSError):  # the row is known, the file is gone or damaged
             kept = None
         if kept is not None:
-            said, lines = kept.said, last_lines(kept) if own else ""
+            said, lines = kept.said, kept.last_lines if own else ""
         made.append(Fault(row.match_id, seat.seat, seat.fault, said, lines))
     return tuple(made)
 

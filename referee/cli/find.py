@@ -2,17 +2,24 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.errors import JournalError, UsageError
-from referee.record.journal import FailedStart
+from referee.record.journal import FailedStart, failed_starts
 from referee.record.store import RecordStore, names_record, record_name
 from referee.run.folder import SINGLE, RunFolder, check_no_records, run_folders
-from referee.run.run import Run
+from referee.run.journal import read_brief
+from referee.run.participants import participants_of
+
+if TYPE_CHECKING:
+    from referee.run.run import Run
 
 
-def find_run(wanted: str | None, out: Path, *, brief: bool = False) -> Run:
+def find_run(wanted: str | None, out: Path, *, brief: bool = False) -> "Run":
     """The run that `wanted` names, or the most recent one under `out`; `brief` as for `Run`. UsageError if there is
     none, JournalError if only its records are there."""
+    from referee.run.run import Run
+
     candidates = _candidates(wanted, out)
     folders = [folder for folder in candidates if folder.journal.is_file()]
     for folder in sorted(folders, key=lambda folder: folder.journal.stat().st_mtime_ns, reverse=True):
@@ -80,11 +87,16 @@ def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool =
 def find_last_records(run: Path | None, out: Path, most: int) -> tuple[list[Path], int] | None:
     """The last records of a run, sorted by name, and how many it has: without looking at all of them. None for several
     runs, or if there is none."""
-    folders = _folders(run, out)
+    folders = find_folders(run, out)
     if len(folders) != 1:
         return None
     found, total = RecordStore.found_in(folders[0]).last(most)
     return (found, total) if total else None
+
+
+def has_records(run: Path | None, out: Path) -> bool:
+    """Whether a run, or one of all under `out`, has a record that was not set aside."""
+    return any(RecordStore.found_in(folder).last(1)[1] for folder in find_folders(run, out))
 
 
 def names_run(word: str, out: Path) -> bool:
@@ -113,13 +125,17 @@ def failed_starts_in(run: Path | None, out: Path) -> list[tuple[RunFolder, Faile
     """The bots that did not start, in a run or in all runs under `out`. Journals that cannot be read are passed over:
     they have commands of their own."""
     found: list[tuple[RunFolder, FailedStart]] = []
-    for folder in map(RunFolder, _folders(run, out)):
+    for folder in map(RunFolder, find_folders(run, out)):
         with suppress(JournalError):
-            found += [(folder, start) for start in Run(folder, brief=True).failed_starts.values()]
+            journal = read_brief(folder.journal)
+            names = {bot.entry_id: bot.name for bot in participants_of(journal)}
+            starts = failed_starts((line for _, line in journal.steps), names)
+            found += [(folder, start) for start in starts.values()]
     return found
 
 
-def _folders(run: Path | None, out: Path) -> list[Path]:
+def find_folders(run: Path | None, out: Path) -> list[Path]:
+    """The folders whose records are meant: that of a run, or all under `out`. UsageError if there is no such run."""
     if run is None:
         return sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
     if found := [place for place in places_of(run, out) if place.is_dir()]:
@@ -128,7 +144,7 @@ def _folders(run: Path | None, out: Path) -> list[Path]:
 
 
 def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
-    return [path for folder in _folders(run, out) for path in _in_folder(folder, void=void)]
+    return [path for folder in find_folders(run, out) for path in _in_folder(folder, void=void)]
 
 
 def _in_folder(folder: Path, *, void: bool) -> list[Path]:

@@ -5,18 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
 
 from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.titles import game_title
 from leaderboard.usage import spent_in, spent_words
-from referee.cli.output import console, fold, print_json, print_table, print_text, table
+from referee.cli.output import fold, print_json, print_text
 from referee.errors import UsageError
 from referee.games.api import Game, seat_name, text_board
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Header, Line
-from referee.record.journal import FailedStart
 from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of, fault_words
 from referee.record.reader import NotARecordError, RecordFollower
 from referee.record.reasons import is_fault
@@ -24,7 +22,6 @@ from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.record.times import seat_times, time_words
 from referee.run.checks import RunCheck
-from referee.run.folder import RunFolder
 from referee.texts import clean, one_line, plural
 
 _TOOK = "took "
@@ -290,58 +287,6 @@ def _seating(head: Header) -> str:
     """Where in the tournament the match stands, for formats that pair in rounds."""
     parts = (("stage", head.stage), ("round", head.round), ("table", head.table))
     return "".join(f", {what} {value}" for what, value in parts if value)
-
-
-def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as_json: bool) -> None:
-    """One line for each match, of `total` that there are."""
-    if as_json:
-        print_json(rows)
-        return
-    if not rows:
-        print_text("no match is like that" if filtered else "no match counts yet")
-        return
-    out = console()
-    rounds = any(row["round"] for row in rows)
-    tables = any(row["table"] for row in rows)
-    stages = any(row["stage"] for row in rows)
-    runs = any(row["run"] for row in rows)
-    made = table(
-        [*([("run", "left")] if runs else []), ("match", "left"), ("when", "left"),
-         *([("stage", "left")] if stages else []), *([("round", "right")] if rounds else []),
-         *([("table", "right")] if tables else []), ("game", "left"), ("seats", "left"), ("ranking", "left"),
-         ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
-        plain=not out.is_terminal,
-    )  # fmt: skip
-    from rich.text import Text
-
-    for row in rows:
-        ranks = [str(seat["rank"]) for seat in row["seats"] if seat["rank"] is not None]
-        made.add_row(
-            *(Text(one_line(cell)) for cell in (
-                *([row["run"] or "-"] if runs else []), row["match"], row["created_at"][:16],
-                *([row["stage"] or "-"] if stages else []), *([str(row["round"] or "-")] if rounds else []),
-                *([str(row["table"] or "-")] if tables else []), row["game"],
-                " ".join(seat["name"] + " (person)" * seat["person"] for seat in row["seats"]),
-                (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
-                (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
-                row["problem"] or row["reason"] or "-", str(row["decisions"]),
-                f"{row['wall_s']:.1f}",
-            ))
-        )  # fmt: skip
-    print_table(out, made)
-    if len(rows) < total:
-        print_text(f"the last {len(rows)} of {total} matches; all of them: --all")
-    if any(row["judged_again"] for row in rows):
-        print_text("* as the organiser decided; the record has another ranking")
-
-
-def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
-    """Bots that did not start have no match that counts for it: what kept them, below the list."""
-    for folder, start in found:
-        first, *more = start.lines
-        print_text(one_line(f"{folder.path.name}: {first}"))
-        for line in more:
-            print_text(one_line(line))
 
 
 def print_verdicts(

@@ -68,9 +68,9 @@ def list_matches(
     Example: crosstown matches list first --bot walker --reason normal
     """
     from leaderboard.match_list import list_matches as list_wanted
-    from leaderboard.match_list import make_filter, rows_of
-    from referee.cli.find import failed_starts_in, find_last_records, find_records
-    from referee.cli.match_pages import print_failed_starts, print_list
+    from leaderboard.match_list import make_filter, rows_of, select_matches
+    from referee.cli.find import failed_starts_in, find_folders, find_last_records, find_records, has_records
+    from referee.cli.match_rows import print_failed_starts, print_list
     from referee.errors import UsageError
 
     if named is not None and run is not None:
@@ -83,6 +83,10 @@ def list_matches(
     found = find_last_records(run, out, most) if most and wanted.empty and not void else None
     if found is not None:
         rows, total = rows_of(found[0]), found[1]
+    elif not wanted.empty and not void:
+        rows, total = select_matches(find_folders(run, out), wanted, most)
+        if not rows and not has_records(run, out):
+            find_records(run, out, void=False, may_be_none=True)  # says what is wrong
     else:
         rows, total = list_wanted(find_records(run, out, void=void, may_be_none=True), wanted, most)
     print_list(rows, total, filtered=not wanted.empty, as_json=as_json)

@@ -119,6 +119,34 @@ def print_table(out: "Console", made: "Table") -> None:
         out.file.settle()
 
 
+def print_columns(headings: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
+    """A table as `table` and `print_table` make it, without their library, which takes longer to import than some
+    commands run. The cells are lines of text that no terminal obeys."""
+    names, sides = zip(*headings, strict=True)
+    lines = [names, *rows]
+    widths = [max(map(_cells, column)) for column in zip(*lines, strict=True)]
+    people = sys.stdout.isatty()
+    narrow = people and sum(widths) + 2 * (len(widths) - 1) > shutil.get_terminal_size().columns
+    text = [(" " if narrow else "  ").join(map(_padded, line, widths, sides)).rstrip() for line in lines]
+    if people and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        text[0] = f"\x1b[1m{text[0]}\x1b[0m"
+    print_text("\n".join(text))
+
+
+def _padded(cell: str, width: int, side: str) -> str:
+    fill = " " * (width - _cells(cell))
+    return cell + fill if side == "left" else fill + cell
+
+
+def _cells(text: str) -> int:
+    """How wide a terminal shows it: some letters take two cells, others none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def print_text(text: str = "") -> None:
     stream = QuietStream(sys.stdout)
     stream.write(text + "\n")

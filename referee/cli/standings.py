@@ -106,7 +106,7 @@ def standings(
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
     from leaderboard.stopping import outlook_of
     from referee.cli.find import find_run
-    from referee.cli.match_pages import print_failed_starts
+    from referee.cli.match_rows import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
     from referee.cli.standings_pages import csv_columns, print_format_table
     from referee.errors import UsageError

@@ -221,19 +221,33 @@ def read_journal(path: Path) -> JournalText:
 
     One of many matches is not read again while it is the same file: a command looks at it several times.
     """
-    with suppress(OSError):
-        stat = path.stat()
-        if stat.st_size > _LONG_BYTES and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > SETTLED_NS:
-            return _read_settled(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-    return _checked(path, lambda: read_lines(path), brief=False)
+    return _read(path, brief=False)
 
 
 _LONG_BYTES = 1 << 20
 
 
+def _read(path: Path, *, brief: bool) -> JournalText:
+    with suppress(OSError):
+        stat = path.stat()
+        if stat.st_size > _LONG_BYTES and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > SETTLED_NS:
+            stamp = stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+            return _read_settled_brief(path, *stamp) if brief else _read_settled(path, *stamp)
+    return _read_now(path, brief=brief)
+
+
 @lru_cache(maxsize=1)
 def _read_settled(path: Path, *_stamp: int) -> JournalText:
-    return _checked(path, lambda: read_lines(path), brief=False)
+    return _read_now(path, brief=False)
+
+
+@lru_cache(maxsize=1)
+def _read_settled_brief(path: Path, *_stamp: int) -> JournalText:
+    return _read_now(path, brief=True)
+
+
+def _read_now(path: Path, *, brief: bool) -> JournalText:
+    return _checked(path, lambda: brief_lines(path) if brief else read_lines(path), brief=brief)
 
 
 def read_on(path: Path, before: JournalText | None) -> JournalText:
@@ -258,7 +272,7 @@ def new_lines(path: Path, last: JournalLine, number: int) -> tuple[JournalLine, 
 def read_brief(path: Path) -> JournalText:
     """The same without the digests of records, which a journal of many matches mostly consists of. What was read of it
     is kept beside it (`referee.run.brief`)."""
-    return _checked(path, lambda: brief_lines(path), brief=True)
+    return _read(path, brief=True)
 
 
 def _checked(path: Path, read: Callable[[], tuple[JournalLine, ...]], *, brief: bool) -> JournalText:

@@ -225,9 +225,9 @@ def _players(file: TomlFile, where: Where, game: Game, options: Mapping[str, Any
 
 def read_format(file: TomlFile) -> Format:
     """Raises ConfigError."""
-    name = file.text_at("format", default=OWN[0].name, example=f'format = "{OWN[0].name}"')
+    name = file.text_at("format", default=OWN[0], example=f'format = "{OWN[0]}"')
     # Plug-ins are looked for only if none of our formats has the name. A tournament cannot have the format of a ladder.
-    if name not in {item.name for item in OWN} and name not in (known := format_names()):
+    if name not in OWN and name not in (known := format_names()):
         file.fail(("format",), f"unknown format {show(name)}", suggest(name, known, "the formats are"))
     try:
         return get_format(name)

@@ -14,7 +14,7 @@ from crosstown_env import GAMES
 
 from referee.cli.game_data import data_page
 from referee.games.registry import get_game
-from referee.schedule.formats.registry import OWN
+from referee.schedule.formats.registry import own_formats
 from referee.schedule.formats.scores import TIE_BREAKS
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
 from referee.tournament import bot_sections, config, sections
@@ -118,7 +118,7 @@ def test_every_setting_of_a_format_is_listed() -> None:
     for name, key in re.findall(r"^\| (?:`\[{1,2}([\w-]+)\]{1,2}`)? ?\| `(\w+)` \|", text, re.MULTILINE):
         table = name or table
         listed.setdefault(table, []).append(key)
-    public = [style for style in OWN if style.name != "compare"]
+    public = [style for style in own_formats() if style.name != "compare"]
     assert listed == {style.name: [setting.name for setting in style.settings] for style in public}
 
 

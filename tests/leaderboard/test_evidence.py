@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.controls import Counted
-from leaderboard.evidence import LONGEST, evidence_of, last_faults, last_lines
+from leaderboard.evidence import LONGEST, evidence_of, last_faults
 from leaderboard.records import MatchRow, read_match
 from leaderboard.report import report_html
 from leaderboard.standings import standings
@@ -123,7 +123,7 @@ def test_the_end_of_long_output_is_shown_where_the_traceback_is(tmp_path: Path) 
     assert shown.endswith("ValueError: no plan")
     assert "more characters are in the record ...]" in shown
     assert len(shown) < LONGEST + 100
-    assert last_lines(evidence).endswith("ValueError: no plan")
+    assert evidence.last_lines.endswith("ValueError: no plan")
 
 
 @pytest.mark.parametrize(

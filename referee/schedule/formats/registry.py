@@ -1,23 +1,26 @@
-"""Finds formats by name: our own, and others' through the entry-point group `crosstown.formats`."""
+"""Finds formats by name: our own, and others' through the entry-point group `crosstown.formats`. Each is imported when
+it is asked for."""
 
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from referee.errors import ExpectedError
-from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, stages, swiss
+from referee.schedule.formats import ladder
 from referee.schedule.formats.api import Format
 
 GROUP = "crosstown.formats"
-OWN: tuple[Format, ...] = (
-    round_robin.FORMAT,
-    gauntlet.FORMAT,
-    swiss.FORMAT,
-    knockout.FORMAT,
-    league.FORMAT,
-    stages.FORMAT,
-    comparison.FORMAT,
-)
-"""Those that a tournament file can name."""
+_MODULES = {
+    "round-robin": "round_robin",
+    "gauntlet": "gauntlet",
+    "swiss": "swiss",
+    "knockout": "knockout",
+    "league": "league",
+    "stages": "stages",
+    "compare": "comparison",
+}
+OWN = tuple(_MODULES)
+"""The names of our own that a tournament file can have."""
 
 
 _BROKEN = "correct its package, or remove it"
@@ -35,20 +38,26 @@ def _plugins() -> tuple[EntryPoint, ...]:
 
 def format_names() -> list[str]:
     """All that can be asked for: our own first, then plug-ins, sorted."""
-    own = [item.name for item in OWN]
-    return own + sorted({entry.name for entry in _plugins()} - {*own, ladder.NAME})
+    return [*OWN, *sorted({entry.name for entry in _plugins()} - {*OWN, ladder.NAME})]
+
+
+def own_formats() -> list[Format]:
+    """Our own that a tournament file can name."""
+    return [get_format(name) for name in OWN]
 
 
 def by_game_formats() -> list[str]:
     """Our own in which a bot need not play every game."""
-    return [item.name for item in OWN if item.by_game]
+    return [item.name for item in own_formats() if item.by_game]
 
 
 def get_format(name: str) -> Format:
     """The working format of this name. Our own cannot be replaced. Raises UnknownFormat."""
-    for item in (*OWN, ladder.FORMAT):
-        if item.name == name:
-            return item
+    if name == ladder.NAME:
+        return ladder.FORMAT
+    if name in _MODULES:
+        own: Format = import_module(f"referee.schedule.formats.{_MODULES[name]}").FORMAT
+        return own
     found = [entry for entry in _plugins() if entry.name == name]
     if not found:
         raise UnknownFormat(f"unknown format '{name}'", f"the formats are: {', '.join(format_names())}")

@@ -16,6 +16,7 @@ from referee.cli.output import (
     fault_text,
     fold,
     plural,
+    print_columns,
     print_json,
     print_table,
     table,
@@ -46,6 +47,26 @@ def test_nothing_is_cut_however_narrow_the_terminal_is(monkeypatch):
     lines = out.file.getvalue().splitlines()
     assert lines[1] == "A name of many characters that is kept 25.00"
     assert len(lines) == 2
+
+
+@pytest.mark.parametrize("width", [200, 30])
+def test_columns_are_as_wide_as_a_terminal_shows_their_cells(monkeypatch, width):
+    """The same lines as a table of the library makes, which knows how wide letters are."""
+    headings = [("bot", "left"), ("mu", "right"), ("note", "left")]
+    rows = [("\u68cb\u5c08\u5bb6", "25.00", "x"), ("e\u0301va", "-3", ""), ("plain", "100.00", "a longer note")]
+    out = console()
+    out.file, out.width = io.StringIO(), width
+    made = table(headings)
+    for row in rows:
+        made.add_row(*row)
+    print_table(out, made)
+    terminal = io.StringIO()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_columns(headings, rows)
+    assert terminal.getvalue() == out.file.getvalue()
 
 
 def test_a_note_cannot_steer_the_terminal(capfd):

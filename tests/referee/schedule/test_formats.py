@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from referee.schedule.formats import round_robin
 from referee.schedule.formats.api import BlockResult, Byes, Extent, Field, MatchScore, Need, RoundResults, Variant
 from referee.schedule.formats.designs import count_groups, groups
-from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
+from referee.schedule.formats.registry import UnknownFormat, format_names, get_format, own_formats
 from referee.schedule.formats.simulate import simulate
 from referee.schedule.seat_orders import team_orders
 
@@ -50,7 +50,7 @@ def played_out(style, field, outcome=by_luck, leaving=None):
 
 FIELDS = st.integers(2, 13).flatmap(lambda bots: st.tuples(st.just(bots), st.integers(2, min(bots, 6))))
 GENERAL = ("round-robin", "gauntlet", "swiss", "knockout", "league")
-STYLES = {style.name: style for style in OWN if style.name in GENERAL}
+STYLES = {style.name: style for style in own_formats() if style.name in GENERAL}
 
 
 # Designs

@@ -8,7 +8,7 @@ import pytest
 
 from referee.errors import ConfigError
 from referee.process.manifest import ManifestError, parse_manifest
-from referee.schedule.formats.registry import OWN
+from referee.schedule.formats.registry import own_formats
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
 from referee.tournament.sections import LEAST, MOST
@@ -123,7 +123,7 @@ def test_a_whole_number_in_a_table_names_its_range(write_file, table, key, low, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("style", "setting"), [(style, one) for style in OWN for one in style.settings], ids=lambda one: one.name
+    ("style", "setting"), [(style, one) for style in own_formats() for one in style.settings], ids=lambda one: one.name
 )
 @pytest.mark.parametrize("value", ["nan", "-inf", str(HUGE), '"x"', "[]", "{}"])
 def test_every_setting_of_every_format_refuses_what_it_is_not(write_file, style, setting, value):

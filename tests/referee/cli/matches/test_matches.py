@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from leaderboard.match_list import Filter, list_matches
-from referee.cli import match_pages
+from referee.cli.match_rows import print_list
 from referee.record import Answer, Chance, Header, RecordWriter, SeatHeader, read_record
 
 NASTY = "\x1b[2Jred\x07 \u202egnp.exe\nnext line"
@@ -340,14 +339,29 @@ def test_a_record_that_its_game_stumbles_over_is_shown_as_far_as_it_goes(
 
 
 def test_the_list_is_never_cut_however_narrow_the_terminal_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    narrow = Console(file=io.StringIO(), width=30)
-    monkeypatch.setattr(match_pages, "console", lambda: narrow)
+    narrow = io.StringIO()
+    monkeypatch.setattr("sys.stdout", narrow)
+    monkeypatch.setattr(narrow, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
     rows, total = list_matches(sorted((run / "matches").iterdir()), Filter())
-    match_pages.print_list(rows, total, filtered=False, as_json=False)
-    text = narrow.file.getvalue()
+    print_list(rows, total, filtered=False, as_json=False)
+    text = narrow.getvalue()
     assert "first-0000 " in text
     assert "\u2026" not in text
     assert all(word in text for word in ("match", "status", "unfinished", "crashed"))
+
+
+def test_the_last_matches_are_listed_without_what_draws_counts_and_plays(run: Path) -> None:
+    program = f"import sys; from referee.cli.app import run_command; run_command(['matches', 'list', {str(run)!r}])"
+    command = [sys.executable, "-c", f"{program}; print(*sys.modules)"]
+    listed, *_, modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert listed.split()[:2] == ["run", "match"]
+    needless = {
+        *("numpy", "rich", "sqlite3", "leaderboard.index", "leaderboard.schedule_view"),
+        *("referee.process", "referee.run.decisions", "referee.run.run", "referee.schedule.schedule"),
+        *("referee.cli.match_pages", "referee.schedule.formats.swiss", "referee.schedule.formats.knockout"),
+    }
+    assert not needless & set(modules.split())
 
 
 @pytest.mark.parametrize("seat", [99, -1])
