@@ -1,9 +1,10 @@
 """Reads records: live, closed, cut or damaged, as far as they go."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from referee.record.format import (
@@ -16,12 +17,20 @@ from referee.record.format import (
     open_line,
     parse_line,
 )
-from referee.record.journal import digest_of
+from referee.record.journal import DIGEST_BYTES
 from referee.record.store import closed_path, contents, is_live
 
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
 
+MAX_LINE_BYTES = 64 << 20
+MAX_LINES = 2_000_000
+MAX_PROBLEMS = 100
+"""Reading stops at a longer line, and at the first line beyond so many, or so many that are wrong. No match has such
+lines; a small file from a stranger could else take all memory."""
+
+_CHUNK_BYTES = 4 << 20
+"""As much of a closed record is unpacked at a time."""
 
 _HEADER_BYTES = 1 << 16
 """The header of nearly every record lies in so many bytes."""
@@ -74,15 +83,14 @@ def read_record(path: Path) -> Record:
         data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
-    if not is_live(path):
-        data, problem = unpack(data)
-        if problem:
-            problems.append(Problem(0, problem))
     reading = _Reading(path)
-    reading.feed(data)
+    digest = blake2b(digest_size=DIGEST_BYTES)
+    for chunk in (data,) if is_live(path) else _unpacked(data, problems):
+        reading.feed(chunk)
+        digest.update(chunk)
     if not is_live(path) and (reading.rest or reading.footer is None) and not problems:
         problems.append(Problem(0, "the file is closed but has no footer"))
-    return reading.record(problems, digest_of(data))
+    return reading.record(problems, digest.hexdigest())
 
 
 def read_header(path: Path) -> Header:
@@ -158,8 +166,12 @@ class _Reading:
     _stuck: bool = False
 
     def feed(self, data: bytes) -> None:
+        if self._stuck:
+            return
         *whole, self.rest = (self.rest + data).split(b"\n")
         self._take(whole)
+        if len(self.rest) > MAX_LINE_BYTES:
+            self._take([self.rest])
 
     def record(self, more: Iterable[Problem], digest: str = "") -> Record:
         if self.header is None:
@@ -174,11 +186,20 @@ class _Reading:
                 return
             self._number += 1
             try:
+                self._check_size(raw)
                 self._take_line(raw.decode("ascii"))
             except ValueError as error:
                 what = "the line is not ASCII" if isinstance(error, UnicodeDecodeError) else str(error)
                 self.problems.append(Problem(self._number, f"{what}; nothing from here on was read"))
-                self._stuck = True
+                self._stuck, self.rest = True, b""
+
+    def _check_size(self, raw: bytes) -> None:
+        if len(raw) > MAX_LINE_BYTES:
+            raise ValueError(f"a line of more than {MAX_LINE_BYTES} bytes")
+        if self._number > MAX_LINES:
+            raise ValueError(f"more than {MAX_LINES} lines")
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise ValueError(f"{MAX_PROBLEMS} lines before this one are wrong")
 
     def _take_line(self, text: str) -> None:
         body, chain = open_line(text)
@@ -215,18 +236,34 @@ class _Reading:
 
 def unpack(data: bytes) -> tuple[bytes, str]:
     """The content of a gzip file as far as it goes, and what is wrong with it or ''."""
+    problems: list[Problem] = []
+    content = b"".join(_unpacked(data, problems))
+    return content, problems[0].what if problems else ""
+
+
+def _unpacked(data: bytes, problems: list[Problem]) -> Iterator[bytes]:
+    """The content of a gzip file in parts, as far as it goes; what is wrong with it is added to `problems`."""
     unpacker = zlib.decompressobj(wbits=31)
-    try:
-        content = unpacker.decompress(data, MAX_RECORD_BYTES)
-    except zlib.error as error:
-        return _unpack_slowly(data), f"the compressed file is damaged: {error}"
-    if unpacker.unconsumed_tail:
-        return content, f"the compressed file unpacks to more than {MAX_RECORD_BYTES} bytes"
+    size, rest = 0, data
+    while True:
+        try:
+            chunk = unpacker.decompress(rest, _CHUNK_BYTES)
+        except zlib.error as error:
+            problems.append(Problem(0, f"the compressed file is damaged: {error}"))
+            yield _unpack_slowly(data)[size:]
+            return
+        size += len(chunk)
+        yield chunk
+        rest = unpacker.unconsumed_tail
+        if size >= MAX_RECORD_BYTES and not unpacker.eof:
+            problems.append(Problem(0, f"the compressed file unpacks to more than {MAX_RECORD_BYTES} bytes"))
+            return
+        if unpacker.eof or not (rest or len(chunk) == _CHUNK_BYTES):
+            break
     if not unpacker.eof:
-        return content, "the compressed file is cut"
-    if unpacker.unused_data:
-        return content, "bytes follow the end of the compressed file"
-    return content, ""
+        problems.append(Problem(0, "the compressed file is cut"))
+    elif unpacker.unused_data:
+        problems.append(Problem(0, "bytes follow the end of the compressed file"))
 
 
 def _unpack_slowly(data: bytes) -> bytes:
@@ -236,6 +273,8 @@ def _unpack_slowly(data: bytes) -> bytes:
     try:
         for start in range(0, len(data), 64):
             content += unpacker.decompress(data[start : start + 64])
+            if len(content) > MAX_RECORD_BYTES:
+                break
     except zlib.error:
         pass
     return bytes(content)

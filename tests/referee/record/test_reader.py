@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import tracemalloc
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +26,10 @@ from referee.record import (
     SeatStats,
     Usage,
     read_record,
+    reader,
 )
 from referee.record.format import MOST_USED
+from referee.record.journal import digest_of
 from referee.record.reader import read_header
 
 text = st.text(max_size=20)
@@ -204,6 +208,74 @@ def test_a_line_that_cannot_be_understood_ends_the_reading(lines: Any, tmp_path:
     assert "nothing from here on was read" in record.problems[-1].what
     assert len(record.lines) == 3
     assert record.footer is None
+
+
+def bomb(path: Path, header: str, unit: bytes, mib: int) -> Path:
+    """A small file that unpacks to so many MiB of `unit` behind the header."""
+    packer = zlib.compressobj(wbits=31)
+    parts = [packer.compress(f"{header}\n".encode())]
+    parts += [packer.compress(unit * ((1 << 20) // len(unit))) for _ in range(mib)]
+    path.write_bytes(b"".join([*parts, packer.flush()]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("unit", "why"),
+    [
+        (b"\n", "line 2: the line does not end in a chained hash; nothing from here on was read"),
+        (b"[],0,", f"line 2: a line of more than {16 << 20} bytes; nothing from here on was read"),
+        (b'["c",1,"00000000"]\n', "line 102: 100 lines before this one are wrong; nothing from here on was read"),
+    ],
+)
+def test_a_small_file_that_unpacks_to_much_takes_little_memory(
+    lines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: bytes, why: str
+) -> None:
+    """At 16 MiB for a line, where 64 are allowed: else lists in one line took twenty times the size of the file."""
+    monkeypatch.setattr(reader, "MAX_LINE_BYTES", 16 << 20)
+    path = bomb(tmp_path / "m1.jsonl.gz", lines.lines[0], unit, 48)
+    tracemalloc.start()
+    record = read_record(path)
+    peak_mib = tracemalloc.get_traced_memory()[1] >> 20
+    tracemalloc.stop()
+    last = record.problems[-1]
+    assert f"line {last.line}: {last.what}" == why
+    assert peak_mib < 120
+
+
+def test_a_record_has_so_many_lines_and_no_more(lines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = lines.write(tmp_path / "m1.jsonl")
+    number = len(lines.lines)
+    monkeypatch.setattr(reader, "MAX_LINES", number)
+    monkeypatch.setattr(reader, "MAX_LINE_BYTES", max(map(len, lines.lines)))
+    assert read_record(path).problems == ()
+    monkeypatch.setattr(reader, "MAX_LINES", number - 1)
+    (problem,) = read_record(path).problems
+    assert (problem.line, f"more than {number - 1} lines" in problem.what) == (number, True)
+
+
+def test_a_damaged_file_that_unpacks_to_much_is_read_as_far_as_a_whole_one(
+    lines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MAX_RECORD_BYTES", 8 << 20)
+    path = bomb(tmp_path / "m1.jsonl.gz", lines.lines[0], b"x", 32)
+    assert "unpacks to more than" in read_record(path).problems[0].what
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 :] = b"\xff" * 100
+    path.write_bytes(data)
+    content, problem = reader.unpack(bytes(data))
+    assert len(content) < 16 << 20
+    assert problem
+
+
+def test_a_large_record_is_read_whole_and_has_the_digest_of_all_its_lines(make_header: Any, tmp_path: Path) -> None:
+    """It is unpacked in several parts."""
+    writer = RecordWriter(tmp_path, make_header())
+    for number in range(6):
+        writer.answer(Answer(number % 2, "pass", number, note=chr(ord("a") + number) * (1 << 20)))
+    path = writer.close(Footer("void", "platform_fault", "", "00"))
+    record = read_record(path)
+    assert (len(record.lines), record.complete) == (6, True)
+    assert record.digest == digest_of(gzip.decompress(path.read_bytes()))
 
 
 def test_a_growing_record_is_followed_to_its_end(start_match: Callable[..., Any]) -> None:
