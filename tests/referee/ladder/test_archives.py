@@ -344,6 +344,19 @@ def test_attributes_that_nobody_asks_for_are_not_kept(tmp_path: Path) -> None:
     assert peak_bytes < 4 << 20
 
 
+@pytest.mark.parametrize("last", [gzip.compress(b""), gzip.compress(b"more"), bytes(9), b"x"], ids=repr)
+def test_what_follows_the_end_of_a_gzip_file_is_refused(tmp_path: Path, last: bytes) -> None:
+    """Of empty members 64 MiB hold millions, which take Python's own reader 9 s."""
+    data = tarred((member("bot.toml"), b"x"))
+    assert "follows the end" in refused(tmp_path / "after", data + last)
+    assert taken(tmp_path / "control", data)
+
+
+def test_a_gzip_file_whose_first_member_is_empty_is_refused(tmp_path: Path) -> None:
+    data = tarred((member("bot.toml"), b"x"))
+    assert "follows the end" in refused(tmp_path, gzip.compress(b"") * 3 + data)
+
+
 def test_padding_without_end_is_refused(tmp_path: Path) -> None:
     data = gzip.compress(gzip.decompress(tarred((member("a"), b"x"))) + bytes(16 << 20))
     assert "unpacks to more than" in refused(tmp_path, data)
