@@ -18,7 +18,7 @@ from referee.match.time_control import GRACE_NS, LoopTimeSource, TimeSource, tim
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
 from referee.process.child_reaper import ChildReaper
-from referee.process.entry import Entry, lost_files
+from referee.process.entry import Entry, lost_files, may_have_changed
 from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
@@ -232,6 +232,8 @@ class Pool:
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
         sandbox = self._sandboxes.get(entry_id, Sandbox())
         async with room, self._starting, AsyncExitStack() as stack:
+            if sandbox.profile == "plain" and await asyncio.to_thread(may_have_changed, entry):
+                await _check_files(entry)  # it may write there, and plays as what the record names
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
@@ -314,7 +316,7 @@ class Pool:
 
 
 async def _check_files(entry: Entry) -> None:
-    """OSError if a bot did not start because what it plays from was taken away."""
+    """OSError if what a bot plays from was taken away or changed."""
     if lost := await asyncio.to_thread(lost_files, entry):
         raise OSError(f"bot '{entry.name}': {lost}")
 

@@ -33,6 +33,7 @@ from referee.process.store import (
     Hold,
     Version,
     content_of,
+    has_changed,
     hold,
     hold_built,
     is_as_made,
@@ -193,6 +194,11 @@ def lost_files(entry: Entry) -> str:
     return "" if whole else f"its copy in the cache, {entry.home}, has changed since the bot was loaded"
 
 
+def may_have_changed(entry: Entry) -> bool:
+    """Whether a file that the bot plays from looks otherwise than when it was made: `lost_files` then says what."""
+    return any(map(has_changed, (entry.home, *(built.folder for built in entry.builds))))
+
+
 def lost_folders(entry: Entry) -> str:
     """The same as far as it can be told at once."""
     for place in (entry.home, *(built.folder for built in entry.builds), *map(Path, entry.argv[:1])):
@@ -308,6 +314,7 @@ __all__ = [
     "load_stored",
     "lost_files",
     "lost_folders",
+    "may_have_changed",
 ]
 
 

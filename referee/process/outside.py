@@ -7,11 +7,13 @@ packages, and what it may read by a grant.
 import os
 import platform
 import re
+import shlex
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import translate
 from functools import cache, partial
 from hashlib import blake2b
@@ -39,6 +41,12 @@ _PACKAGES = (
     "local/lib/python*/dist-packages",
 )
 """Where a Python has its packages, from the folder that it is in the bin/ of."""
+
+_SHELL = re.compile(r"(ba|da|z|k|fi)?sh")
+_COMMAND = re.compile(r"-[^-]*c")
+_ENDS_COMMAND = frozenset(";&|()")
+_BEFORE_COMMAND = frozenset({"exec", "command", "then", "do", "else", "if", "while", "{", "!"})
+"""What stands before the program in a command of a shell."""
 
 _LOOKS_SHARE = 20
 """What took long to look at is looked at again after so many times as long, at the earliest."""
@@ -91,8 +99,17 @@ def outside_of(entry: Entry, read: Iterable[str], prints: Prints) -> dict[str, s
         found[OUR_PACKAGES] = prints.of(*our_packages())
     for prefix in sorted(_other_pythons(entry, programs)):
         if packages := sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern)):
-            found[f"{PACKAGES_OF}{prefix}"] = prints.of(*packages)
+            found[f"{PACKAGES_OF}{prefix}"] = prints.of(*packages, *_added_by(packages))
     return found
+
+
+def _added_by(packages: Iterable[Path]) -> Iterator[Path]:
+    """Folders that a Python finds packages in besides, by the .pth files there: of packages that are installed in place
+    while they are worked on (`pip install -e`)."""
+    for listed in sorted(path for place in packages for path in place.glob("*.pth")):
+        with suppress(OSError):
+            lines = listed.read_text("utf-8", errors="replace").splitlines()
+            yield from (Path(line) for line in lines if line.startswith("/") and is_folder(Path(line)))
 
 
 def _other_pythons(entry: Entry, programs: Iterable[Path]) -> set[Path]:
@@ -153,14 +170,20 @@ def _is_ours(programs: Iterable[Path]) -> bool:
     return Path(sys.executable).absolute() in programs
 
 
-def _programs(entry: Entry) -> Iterator[Path]:
-    """What is executed: the program, the interpreter of a script, and the same of what it starts: a program behind a
-    bridge, or behind `env` and its like."""
+def _starts(entry: Entry) -> list[tuple[str, ...]]:
+    """The command line of a bot, and those that it starts: of a program behind a bridge, behind `env` and its like, or
+    in the text of a shell's -c."""
     starts = [entry.argv, *(entry.argv[place + 1 :] for place, word in enumerate(entry.argv[:-1]) if word == "--")]
     for words in starts:
         if inner := started_by(words):
             starts.append(tuple(inner))
-    for word, *_ in starts:
+        starts += _commands_in(words)
+    return starts
+
+
+def _programs(entry: Entry) -> Iterator[Path]:
+    """What is executed: the programs, and the interpreters of scripts."""
+    for word, *_ in _starts(entry):
         own = entry.home / word
         found = own if is_file(own) else Path(shutil.which(word) or own).absolute()
         if is_file(found):
@@ -169,44 +192,90 @@ def _programs(entry: Entry) -> Iterator[Path]:
                 yield interpreter
 
 
+def _commands_in(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The commands in the text that a shell gets by -c."""
+    options = [number for number, word in enumerate(words[1:-1], 1) if _COMMAND.fullmatch(word)]
+    if not options or not _SHELL.fullmatch(Path(words[0]).name):
+        return
+    command: list[str] = []
+    for word in (*_words(words[options[0] + 1]), ";"):
+        if set(word) <= _ENDS_COMMAND:
+            if command:
+                yield tuple(command)
+            command = []
+        elif command or not (word in _BEFORE_COMMAND or "=" in word):
+            command.append(word)
+
+
+def _words(text: str) -> list[str]:
+    """Those of a shell, with what ends a command as words of their own; none where quotes are left open."""
+    parts = shlex.shlex(text.replace("\n", ";"), posix=True, punctuation_chars=True)
+    parts.whitespace_split = True
+    with suppress(ValueError):
+        return list(parts)
+    return []
+
+
 def _named(entry: Entry) -> Iterator[Path]:
-    """Files and folders that the other words name by their whole path, also behind `--option=`, or several in a list
-    such as a class path."""
-    for word in entry.argv[1:]:
-        for text in (word, word.partition("=")[2]):
-            for path in (text, *(text.split(os.pathsep) if os.pathsep in text else ())):
-                if path.startswith("/") and os.path.lexists(path):
-                    yield Path(path)
+    """Files and folders that the other words name by their whole path: also behind `--option=` and `-I`, several in a
+    list such as a class path, or all files of a folder by `*`. In the text of a shell's -c files alone: `cd /`."""
+    for words in _starts(entry):
+        in_text = words != entry.argv[len(entry.argv) - len(words) :]
+        for path in (path for word in words[1:] for path in _paths_in(word)):
+            if path.startswith("/") and (is_file(Path(path)) if in_text else os.path.lexists(path)):
+                yield Path(path)
+
+
+def _paths_in(word: str) -> Iterator[str]:
+    """What of a word may be a path."""
+    option = word[word.index("/") :] if word.startswith("-") and "/" in word else ""
+    for text in dict.fromkeys((word, word.partition("=")[2], option)):
+        for path in (text, *(text.split(os.pathsep) if os.pathsep in text else ())):
+            yield path.removesuffix("*") if path.endswith("/*") else path
 
 
 def _list(place: str) -> Iterator[_Found]:
-    """Every file below `place`, or itself; of more than `MOST_FILES` no more than so many."""
+    """Every file below `place`, or itself; of more than `MOST_FILES` no more than so many. Links that lead out of
+    `place` are followed; those that stay in it count by where they lead."""
     if not is_folder(Path(place)):
-        yield from _look(place)
+        if (looked := _look(place)) is not None:
+            yield looked[0]
         return
-    left = MOST_FILES
-    for parent, folders, files in os.walk(place):
-        folders[:] = sorted(name for name in folders if not _LEFT_OUT.match(name))
-        # Links to folders are not followed; where they lead counts, as it does for links to files.
-        links = [name for name in folders if os.path.islink(f"{parent}/{name}")]  # noqa: PTH114 - thousands of them
-        for name in sorted([*files, *links]):
-            if not _LEFT_OUT.match(name):
-                yield from _look(f"{parent}/{name}")
+    left, waiting, seen = MOST_FILES, [place], [os.path.realpath(place)]
+    for folder in waiting:
+        for parent, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not _LEFT_OUT.match(name))
+            links = [name for name in folders if os.path.islink(f"{parent}/{name}")]  # noqa: PTH114 - thousands of them
+            for name in sorted([*files, *links]):
+                path = f"{parent}/{name}"
+                if _LEFT_OUT.match(name) or (looked := _look(path)) is None:
+                    continue
+                yield looked[0]
                 left -= 1
                 if left <= 0:
                     return
+                if not looked[1] or any(f"{os.path.realpath(path)}/".startswith(f"{root}/") for root in seen):
+                    continue
+                if name in links:
+                    seen.append(os.path.realpath(path))
+                    waiting.append(path)
+                elif (there := _look(os.path.realpath(path))) is not None:
+                    yield there[0]
 
 
 _LEFT_OUT = re.compile("|".join(map(translate, LEFT_OUT)))
 
 
-def _look(path: str) -> Iterator[_Found]:
+def _look(path: str) -> tuple[_Found, bool] | None:
+    """A file or a link, and whether it is a link; None for all else."""
     try:
         found = os.lstat(path)
     except OSError:
-        return
-    if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
-        yield path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        return None
+    is_link = stat.S_ISLNK(found.st_mode)
+    if not (is_link or stat.S_ISREG(found.st_mode)):
+        return None
+    return (path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns), is_link
 
 
 def _print(found: tuple[_Found, ...], places: tuple[Path, ...]) -> str:

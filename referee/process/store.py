@@ -2,12 +2,13 @@
 
 STORE/<content>/bot/         the files; the modes say only whether a file may be executed
 STORE/<content>/size         their size on disk in bytes; its modification time is the last use
+STORE/<content>/lines        name, size and time of each of them
 STORE/.half-<random>/        a copy in progress, renamed when complete, so that no other process sees a part of it
 STORE/.bad-<random>/         a copy whose content no longer matches its name
 CACHE/<source id>/lock       held during a build
 CACHE/<source id>/built.json names the current build; written last; its modification time is the last use
 CACHE/<source id>/<number>/  one build: bot/ is what runs, log.txt what fetch and build printed, files a hash over what
-                             is in bot/, size its bytes on disk, once they were counted
+                             is in bot/, lines as above, size its bytes on disk, once they were counted
 CACHE/homes/, CACHE/bots/    see `homes`, and STORE above
 
 A process that uses a version or a build holds a shared lock on its folder. What nobody holds may be removed.
@@ -125,7 +126,12 @@ def is_as_made(built: Built) -> bool:
 
 
 def _listing(folder: Path) -> bytes:
-    """32 hex digits over the files below the folder, without what Python compiled there, and over where links lead.
+    """32 hex digits over the files below the folder. OSError."""
+    return blake2b(b"\0".join(_lines(folder)), digest_size=_CONTENT_BYTES).hexdigest().encode()
+
+
+def _lines(folder: Path) -> list[bytes]:
+    """Name, size and time of each file below the folder, without what Python compiled there, and of each link. Sorted.
     OSError."""
     found: list[tuple[str, int, int]] = []
     for entry in walk(folder):
@@ -133,8 +139,22 @@ def _listing(folder: Path) -> bytes:
             continue
         stat_ = entry.stat(follow_symlinks=False)
         found.append((entry.path[len(str(folder)) :], stat_.st_size, stat_.st_mtime_ns))
-    text = "\0".join(f"{name}\0{size}\0{time_ns}" for name, size, time_ns in sorted(found))
-    return blake2b(text.encode(errors="surrogateescape"), digest_size=_CONTENT_BYTES).hexdigest().encode()
+    return [f"{name}\0{size}\0{ns}".encode(errors="surrogateescape") for name, size, ns in sorted(found)]
+
+
+def _keep_lines(folder: Path) -> None:
+    (folder.parent / "lines").write_bytes(b"\0\0".join(_lines(folder)))
+
+
+def has_changed(folder: Path) -> bool:
+    """Whether a file of a build, or of a bot in the store, is not as it was made, by size and time, or is gone. What
+    was added does not count. A bot that plays without a sandbox may write there. False for what an older version made.
+    """
+    try:
+        kept = folder.parent / "lines"
+        return kept.exists() and not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder), b""}
+    except OSError:
+        return True
 
 
 def hold_built(place: Path) -> tuple[Built, Hold] | None:
@@ -170,6 +190,7 @@ def write_built(place: Path, built: Built) -> None:
     """From now on this is the build that counts."""
     values = {name: value for name, value in asdict(built).items() if name not in ("folder", "log")}
     (built.folder.parent / "files").write_bytes(_listing(built.folder))
+    _keep_lines(built.folder)
     half = place / "built.half"
     half.write_text(json.dumps({"number": int(built.folder.parent.name), **values}, indent=2) + "\n")
     half.rename(place / "built.json")
@@ -311,6 +332,7 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources, *, evic
             if content_of(half / "bot", read_all(half / "bot")) != content:
                 raise EntryError(f"{folder}: was changed while it was copied", "try again")
             (half / "size").write_text(f"{size}\n")
+            _keep_lines(half / "bot")
             with _alone(store):
                 _set_aside_bad(store, content)
                 with suppress(OSError):  # another process was as fast: its copy is the same

@@ -23,7 +23,7 @@ from referee.run.lock import RunLock
 from referee.run.orders import Order
 from referee.run.participants import Participant, find_participant, participants_of
 from referee.schedule.config import MOST_BLOCKS, make_field
-from referee.schedule.formats import comparison, knockout, stages
+from referee.schedule.formats import comparison, gauntlet, knockout, stages
 from referee.schedule.formats.registry import get_format
 from referee.schedule.schedule import place_of
 from referee.schedule.stopping import rule_in_force
@@ -255,6 +255,9 @@ def _closed_to_others(text: JournalText, place: int) -> tuple[str, str]:
         return "this run compares two bots", ""
     if style == knockout.FORMAT.name and place > 0:
         return "a knockout takes others only before its first round", ""
+    ours = _challengers(text)
+    if ours is not None and not any(bot.entry_id in ours and not bot.out for bot in participants_of(text)):
+        return "all challengers have left, and a bot that joins is none", "reinstate a challenger first, or "
     if style == stages.FORMAT.name:
         return "a run with stages takes no others", ""
     if any(control.kind == "decided" for control in in_force(text.controls)):
@@ -342,14 +345,27 @@ def judge_again(
 def too_few(text: JournalText) -> str:
     """What can be played no more because too many bots have left, '' if nothing."""
     assert text.created is not None
-    staying = sum(not bot.out for bot in participants_of(text))
+    bots = participants_of(text)
+    staying = at_tables = sum(not bot.out for bot in bots)
+    if (ours := _challengers(text)) is not None:
+        challengers = sum(bot.entry_id in ours and not bot.out for bot in bots)
+        at_tables = staying - challengers + 1 if challengers else 0  # one of them at each table
     games = text.created.fields["configuration"]["games"]
     variants = [(game["game"], players) for game in games for players in game["players"]]
-    lost = [f"{game} with {players} seats" for game, players in variants if players > staying]
+    lost = [f"{game} with {players} seats" for game, players in variants if players > at_tables]
     if not lost:
         return ""
     what = "nothing more is" if len(lost) == len(variants) else f"{', '.join(lost)} is no more"
-    return f"too few bots are left ({staying}): {what} played"
+    who = "no challenger is left" if not at_tables else f"too few bots are left ({staying})"
+    return f"{who}: {what} played"
+
+
+def _challengers(text: JournalText) -> frozenset[str] | None:
+    """The entry ids of the challengers of a gauntlet; None of another format."""
+    begun = text.begun_with
+    if begun["format"] != gauntlet.FORMAT.name:
+        return None
+    return frozenset(begun["bots"][number]["entry_id"] for number in gauntlet.challengers(make_field(begun)))
 
 
 def _next_place(folder: RunFolder, desk: Desk | None) -> int:

@@ -14,7 +14,7 @@ CHALLENGERS = Setting("challengers", "bots", None, "names of those who run the g
 
 
 def plan(field: Field) -> Plan:
-    ours = _challengers(field)
+    ours = challengers(field)
 
     def make(bots: Sequence[int], variant: Variant) -> Iterator[tuple[int, ...]]:
         here = [bot for bot in bots if bot in ours]
@@ -26,7 +26,7 @@ def plan(field: Field) -> Plan:
 
 
 def _counter(field: Field) -> Callable[[Sequence[int], Variant], int]:
-    ours = _challengers(field)
+    ours = challengers(field)
 
     def count(bots: Sequence[int], variant: Variant) -> int:
         here = sum(bot in ours for bot in bots)
@@ -40,26 +40,27 @@ def extent(field: Field) -> Extent:
 
 
 def check(field: Field) -> str:
-    ours = _challengers(field)
+    ours = challengers(field)
     for variant in sorted(field.variants, key=lambda variant: -variant.players):
         here = field.players(range(field.bots), variant.game)
-        challengers = sum(bot in ours for bot in here)
-        if not challengers or len(here) - challengers < variant.players - 1:
+        seated = sum(bot in ours for bot in here)
+        if not seated or len(here) - seated < variant.players - 1:
             return (
                 f"a table of {variant.players} needs one challenger and {variant.players - 1} of the rest, there are"
-                f" {challengers} challengers and {len(here) - challengers} others who play {variant.game}"
+                f" {seated} challengers and {len(here) - seated} others who play {variant.game}"
             )
     return seats_problem(field)
 
 
-def _challengers(field: Field) -> tuple[int, ...]:
+def challengers(field: Field) -> tuple[int, ...]:
+    """One of which sits at every table; a bot that joins later is none."""
     names = field.settings.get("challengers") or field.names[:1]
     return tuple(field.names.index(name) for name in names)
 
 
 def classes(field: Field) -> dict[str, Sequence[int]]:
     """Challengers play more than the rest, and nobody plays its own kind."""
-    ours = _challengers(field)
+    ours = challengers(field)
     return {"challenger": ours, "bot of the rest": [bot for bot in range(field.bots) if bot not in ours]}
 
 

@@ -195,3 +195,63 @@ def test_files_are_read_again_only_when_they_have_changed(tool: Path, monkeypatc
     tool.write_text("other")
     assert eager.of(tool) != before
     assert patient.of(tool) == before
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ["sh", "-c", "exec TOOL --fast"],
+        ["sh", "-c", "cd /; TOOL && echo over"],
+        ["bash", "-lc", "nice -n 5 TOOL\\nexit"],
+        ["env", "LANG=C", "sh", "-c", "LEVEL=3 exec TOOL"],
+        ["{python}", "-m", "crosstown_bridge", "--", "sh", "-c", "exec TOOL"],
+        ["sh", "bot.sh", "-ITOOL"],
+        ["sh", "bot.sh", "-cp", "FOLDER/*"],
+        ["sh", "bot.sh", "-cp", "bot.jar:FOLDER/*"],
+    ],
+)
+def test_programs_in_the_text_of_a_shell_and_paths_behind_options_count(
+    write_bot: WriteBot, tool: Path, run: list[str]
+) -> None:
+    words = [word.replace("TOOL", str(tool)).replace("FOLDER", str(tool.parent)) for word in run]
+    folder = write_bot({"bot.sh": "", "bot.jar": ""}, run=words)
+    before = named(folder)
+    assert {str(tool), str(tool.parent)} & before.keys()
+    tool.write_text("#!/bin/sh\n# another\n")
+    assert named(folder) != before
+
+
+def test_a_shell_whose_text_cannot_be_read_starts_all_the_same(write_bot: WriteBot) -> None:
+    assert set(named(write_bot({}, run=["sh", "-c", "echo 'open"]))) == {os.path.realpath("/bin/sh")}
+
+
+def test_what_a_link_in_a_granted_folder_leads_to_outside_of_it_counts(write_bot: WriteBot, tmp_path: Path) -> None:
+    granted, elsewhere = tmp_path / "granted", tmp_path / "elsewhere"
+    granted.mkdir()
+    (elsewhere / "deep").mkdir(parents=True)
+    for name in ("model", "deep/book"):
+        (elsewhere / name).write_text("1")
+    (granted / "model").symlink_to(elsewhere / "model")
+    (granted / "books").symlink_to(elsewhere / "deep")
+    (elsewhere / "deep" / "round").symlink_to(granted)
+    folder = write_bot({"bot.py": ""})
+    prints = [named(folder, granted)[str(granted)]]
+    for name in ("model", "deep/book"):
+        (elsewhere / name).write_text("2")
+        prints.append(named(folder, granted)[str(granted)])
+    assert len(set(prints)) == 3
+
+
+def test_packages_that_are_installed_in_place_for_another_python_count(write_bot: WriteBot, tmp_path: Path) -> None:
+    site, source = tmp_path / "venv" / "lib" / "python3.11" / "site-packages", tmp_path / "mine"
+    site.mkdir(parents=True)
+    source.mkdir()
+    (tmp_path / "venv" / "bin").mkdir()
+    (tmp_path / "venv" / "bin" / "python").symlink_to(sys.executable)
+    (site / "mine.pth").write_text(f"{source}\nimport os\n/nowhere\n")
+    (source / "mine.py").write_text("1")
+    folder = write_bot({"bot.py": ""}, run=[str(tmp_path / "venv" / "bin" / "python"), "bot.py"])
+    key = f"packages of {tmp_path / 'venv'}"
+    before = named(folder)[key]
+    (source / "mine.py").write_text("2")
+    assert named(folder)[key] != before

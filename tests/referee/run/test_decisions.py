@@ -258,6 +258,27 @@ def test_the_last_bot_cannot_leave_and_whoever_leaves_too_few_hears_what_that_me
     assert run_folder.journal.read_bytes() == before
 
 
+def test_a_gauntlet_whose_challengers_have_left_says_so_and_takes_no_bot_that_would_play_nothing(
+    begun, run_folder, write_bot
+):
+    begun(3, format="gauntlet", matches=2)
+    controls.leave(run_folder, "withdrawn", "bot0", "keep", **BY)
+    assert controls.too_few(read_journal(run_folder.journal)) == "no challenger is left: nothing more is played"
+    with pytest.raises(UsageError, match="'bot0' would play nothing: all challengers have left, and a bot that joins"):
+        add(run_folder, write_bot("next"), "bot0", **BY)
+    controls.reinstate(run_folder, "bot0", **BY)
+    assert controls.too_few(read_journal(run_folder.journal)) == ""
+    assert add(run_folder, write_bot("next"), "next", **BY).kind == "added"
+
+
+def test_a_gauntlet_in_which_only_challengers_are_left_says_so(begun, run_folder):
+    begun(4, format="gauntlet", matches=2, more='[gauntlet]\nchallengers = ["bot0", "bot1"]\n')
+    for name in ("bot2", "bot3"):
+        assert controls.too_few(read_journal(run_folder.journal)) == ""
+        controls.leave(run_folder, "withdrawn", name, "keep", **BY)
+    assert controls.too_few(read_journal(run_folder.journal)) == "too few bots are left (2): nothing more is played"
+
+
 def test_all_bots_set_aside_end_the_run_as_it_is(begun, play, run_folder):
     tournament = begun(3, blocks=3)
     set_all_aside(tournament, run_folder, 6)
