@@ -118,6 +118,7 @@ def play_on_cluster(
             decide,
             secrets,
             machine=machine_of(tournament, beside, Prints(), find().controllers),
+            elsewhere=True,
             accept_weaker=accept_weaker,
             head_file=head_file,
             on_found=on_found,

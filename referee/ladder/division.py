@@ -57,7 +57,7 @@ from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.texts import one_line, without_store
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost, nothing
-from referee.tournament.machine import EVENT, machine_changes
+from referee.tournament.machine import EVENT, MachineWatch, machine_changes
 from referee.tournament.messages import BotSetup, Meeting
 from referee.tournament.progress import GivenUp
 from referee.tournament.remembered import Remembering, read_remembered
@@ -291,6 +291,7 @@ class Division:
             memory_voids(events),
             provider_voids(events),
             self._keeper,
+            watch=MachineWatch(self._machine),
         )
         self.runner.on_given_up = self._on_given_up
 

@@ -12,7 +12,7 @@ from referee.errors import ChangedError
 from referee.process.entry import Entry
 from referee.process.outside import PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
-from referee.record import RecordError
+from referee.record import Header, RecordError, SeatHeader
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
 from referee.run.machine_facts import GROUPS, VALUE_OF, Facts, controllers_of, flat_facts, groups_words
@@ -125,6 +125,55 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
 def _came_later(what: str) -> bool:
     """Whether older versions did not keep this fact."""
     return what in _LATER or what.startswith((PACKAGES_OF, VALUE_OF))
+
+
+class MachineWatch:
+    """What the records of a run say of the machines that play it, while it goes on: files outside of the bots' folders
+    may change between two matches, and on the machines of a cluster the rest, too."""
+
+    def __init__(self, here: Machine | None = None) -> None:
+        """`here` is what this machine had when its first match began."""
+        self._here = {} if here is None else here
+        self._seen: dict[tuple[str, str, str], list[str]] = {}
+        """Values, by machine, '' for this one, entry and fact. Matches that were in play when a fact changed may end
+        after those that began later."""
+        self._now: dict[str, Facts] = {}
+
+    def recall(self, records: RecordStore) -> None:
+        """Take what the last records say as known."""
+        for path in sorted(records.paths().values())[-_HEADERS:]:
+            with suppress(RecordError):
+                self.note(read_header(path))
+
+    def note(self, header: Header) -> tuple[list[Change], Machine]:
+        """What was not so in the matches before this one; and the facts of this machine that follow from that."""
+        place = header.machine.get("name", "")
+        found: list[Change] = []
+        news: dict[str, Facts] = {}
+        for seat in header.seats:
+            here = None if place else self._here.get(seat.entry_id)
+            known = {} if here is None else flat_facts(here)
+            for what, now in _of_seat(seat, everything=bool(place)).items():
+                values = self._seen.setdefault((place, seat.entry_id, what), [])
+                if not values:
+                    values.append(now if here is None else known.get(what, ""))
+                if now not in values:
+                    values.append(now)
+                    where = f"{what} on {place}" if place else what
+                    found.append(Change(seat.entry_id, seat.name, where, values[-2], now))
+                    if here is not None:
+                        facts = self._now.get(seat.entry_id, here)
+                        outside = {**facts.get("outside", {}), what: now}
+                        self._now[seat.entry_id] = news[seat.entry_id] = {**facts, "outside": outside}
+        return list(dict.fromkeys(found)), news
+
+
+def _of_seat(seat: SeatHeader, *, everything: bool) -> Mapping[str, str]:
+    """The facts that a header has of a bot: its files outside, and of a machine of a cluster the rest."""
+    if not everything:
+        return seat.outside
+    named = {"profile": seat.sandbox.partition(",")[0], "build": seat.build, "runtime": seat.runtime}
+    return flat_facts({**{name: value for name, value in named.items() if value}, "outside": seat.outside})
 
 
 def check_sandboxes(changes: Sequence[Change], *, accept: bool) -> None:

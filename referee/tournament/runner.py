@@ -33,9 +33,10 @@ from referee.run.luck import SecretKeeper
 from referee.run.orders import LOOK_S
 from referee.schedule.formats.api import Extent
 from referee.schedule.spec import MatchSpec, SeatSpec
-from referee.texts import missing_package, without_store
+from referee.texts import missing_package, one_line, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.executor import MatchLost, MatchPlayer
+from referee.tournament.machine import EVENT, MachineWatch
 from referee.tournament.pace import Pace
 from referee.tournament.progress import GivenUp, Reached, RunProgress, Summary
 from referee.tournament.steering import Steering
@@ -122,13 +123,14 @@ class Runner:
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
         steering: Steering | None = None,
+        watch: MachineWatch | None = None,
     ) -> None:
         """`progress` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
         before; `memory_voids` counts per entry the matches that were void for want of memory, `provider_voids` those
         that were void because it got no answer from its provider; `keeper` tells the secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
-        `steering` has the orders that are taken while it plays.
+        `steering` has the orders that are taken while it plays; `watch` tells what changes on the machines meanwhile.
         """
         self._progress = progress
         self._folder = folder
@@ -152,6 +154,7 @@ class Runner:
         self._pace = Pace()
         self._copies = copies or {}
         self._steering = steering
+        self._watch = watch or MachineWatch()
         self._seated = Counter[str]()
         self._quiet: int | None = None
         self._told: Reached | None = None
@@ -395,6 +398,7 @@ class Runner:
             self._pace.note(spec, judged.wall_us)
             assert judged.record is not None
             self._observer.rated(record, judged.record)
+            self._look_at_machine(judged.record)
             if self._changed:  # what follows from it is decided when the run is taken up with what was ordered
                 self._progress.anchors.counted(spec.match_id, judged.digest)
                 self._progress.behind = max(self._progress.behind, spec.place + 1)
@@ -414,6 +418,17 @@ class Runner:
         if machine and self._is_lost_with(spec, machine, detail):
             return
         self._void(spec, reason, detail, result, flood)
+
+    def _look_at_machine(self, record: Record) -> None:
+        """Tell, and keep, what of the machine has changed since the matches before."""
+        changes, machine = self._watch.note(record.header)
+        if not changes:
+            return
+        # Pages of a ladder show these changes to everyone.
+        shown = [change for change in changes if not (self._progress.schedule.journalled and change.is_private)]
+        self._journal.append(EVENT, machine=machine, changes=list(map(str, shown)))
+        for change in changes:
+            self._observer.note(one_line(f"changed while the run goes on: {change}"))
 
     def _void(
         self,

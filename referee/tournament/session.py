@@ -34,6 +34,7 @@ from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import (
     EVENT,
     Machine,
+    MachineWatch,
     check_sandboxes,
     machine_changes,
     profiles_in,
@@ -65,6 +66,7 @@ def run_session(
     secrets: Sequence[bytes] = (),
     *,
     machine: Machine | None = None,
+    elsewhere: bool = False,
     accept_weaker: bool = False,
     head_file: Path | None = None,
     on_found: Callable[[MatchSpec], None] = lambda _spec: None,
@@ -76,8 +78,9 @@ def run_session(
     what is in play then finishes, is recorded under `matches/void`, and changes neither verdict nor table.
 
     `secrets` are those of the luck, by epoch, to be used instead of random ones. `machine` is what comes from this
-    machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
-    `accept_weaker`. `head_file` is where the head of the journal is written as well, from here on.
+    machine: changes since the run was played last, and while it goes on, are told and kept in the journal. A weaker
+    sandbox is refused unless `accept_weaker`. `elsewhere`: other machines play, too, of which records alone say what
+    they have. `head_file` is where the head of the journal is written as well, from here on.
     `on_found` is called for matches that were played before, as in `RunProgress`.
     `steering` holds the lock, and has the orders that are taken; without it none are. After an order that needs bots
     which were not started the summary says `changed`: call this again, with these bots.
@@ -157,7 +160,12 @@ def run_session(
             progress.put_back(first)
             _meet_machine(journal, text, folder, tournament, observer, machine, accept_weaker=accept_weaker)
         anchors.flush()
-        session = _Session(tournament, folder, make_executor, observer, lock_fd, journal, keeper, steering, progress_of)
+        watch = MachineWatch(machine)
+        if elsewhere:
+            watch.recall(folder.records)
+        session = _Session(
+            tournament, folder, make_executor, observer, lock_fd, journal, keeper, steering, progress_of, watch
+        )
         summary = session.go_on(text, progress)
         try:
             journal.write_head()
@@ -219,6 +227,7 @@ class _Session:
     keeper: SecretKeeper
     steering: Steering | None
     progress_of: Callable[[JournalText, AnchorKeeper, Records], RunProgress]
+    watch: MachineWatch
 
     def go_on(self, text: JournalText, progress: RunProgress) -> Summary:
         order = "" if self.steering is None else self.steering.taken_up()
@@ -278,6 +287,7 @@ class _Session:
             self.keeper,
             self.tournament.processes.copies,
             self.steering,
+            self.watch,
         )
 
     async def _run(self, executor: Executor, text: JournalText, progress: RunProgress) -> Summary:

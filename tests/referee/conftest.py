@@ -382,7 +382,8 @@ def run_folder(tmp_path: Path) -> RunFolder:
 @pytest.fixture
 def play(run_folder: RunFolder) -> Callable[..., Run]:
     """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`; `log` another observer
-    than a new `Log`; `machine` is what comes from this machine; `secrets` others than `SECRETS`."""
+    than a new `Log`; `machine` is what comes from this machine; `elsewhere`: others play, too; `secrets` others
+    than `SECRETS`."""
 
     def run(
         tournament: Tournament,
@@ -393,6 +394,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
         accept_weaker: bool = False,
         head_file: Path | None = None,
         steering: Steering | None = None,
+        elsewhere: bool = False,
         **executor_keys: Any,
     ) -> Run:
         made: list[FakeExecutor] = []
@@ -415,6 +417,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             accept_weaker=accept_weaker,
             head_file=head_file,
             steering=steering,
+            elsewhere=elsewhere,
         )
         return Run(summary, log, made[0] if made else None)
 

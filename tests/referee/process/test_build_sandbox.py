@@ -161,7 +161,7 @@ def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot:
     )
     built = strict(bot('test -f "$HOME/modules/x"', fetch=fetch))
     assert not list(users_home.iterdir())
-    assert sorted(path.name for path in built.folder.parent.iterdir()) == ["bot", "files", "log.txt"]
+    assert sorted(path.name for path in built.folder.parent.iterdir()) == ["bot", "files", "lines", "log.txt"]
 
 
 def test_nothing_else_of_this_machine_is_there(

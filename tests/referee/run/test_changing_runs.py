@@ -522,10 +522,12 @@ def test_a_run_that_was_finished_without_a_bot_is_whole_again_after_it_was_reins
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", ["round-robin", "gauntlet"])
-def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(organiser, style):
+@pytest.mark.parametrize(
+    ("style", "more"), [("round-robin", ""), ("gauntlet", '[gauntlet]\nchallengers = ["bot0", "bot1"]')]
+)
+def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(organiser, style, more):
     here = organiser()
-    here.begin(3, style)
+    here.begin(3, style, more=more)
     shutil.rmtree(here.there / "runs")
     here.kill(3)
 

@@ -8,8 +8,10 @@ import pytest
 from referee.errors import ChangedError
 from referee.process.outside import Prints
 from referee.process.sandbox import Sandbox
+from referee.record import Header, SeatHeader
 from referee.run.journal import read_journal
-from referee.tournament.machine import machine_of
+from referee.run.run import Run
+from referee.tournament.machine import MachineWatch, machine_of
 
 
 class Killed(Exception):
@@ -242,3 +244,89 @@ def test_a_run_that_was_played_in_the_sandbox_of_a_cluster_is_not_weaker_here(
     run = play(tournament, machine=machine(tournament, runtime="CPython 3.12"))
     assert run.summary.complete
     assert not any("changed since" in note for note in run.log.notes)
+
+
+def header(place, *, machine="", sandbox="plain", build="", runtime="", **outside):
+    """Of a match of the bot "ada", with hashes of files in /opt."""
+    files = {f"/opt/{name}": content for name, content in outside.items()}
+    seat = SeatHeader("ada", "Ada", "1", {}, sandbox=sandbox, build=build, runtime=runtime, outside=files)
+    where = {"name": machine} if machine else {}
+    return Header(f"m{place}", "cup", place, 0, "toy", 1, {}, 1, (seat,), {}, "", "", "0", machine=where)
+
+
+def test_a_file_outside_that_changes_while_a_run_goes_on_is_told_once():
+    here = {"ada": {"profile": "plain", "outside": {"/opt/book": "1", "/opt/engine": "a"}}}
+    watch = MachineWatch(here)
+    assert watch.note(header(0, book="1", engine="a")) == ([], {})
+    changes, machine = watch.note(header(1, book="2", engine="a"))
+    assert list(map(str, changes)) == ["'Ada': /opt/book: 1 -> 2"]
+    assert machine == {"ada": {"profile": "plain", "outside": {"/opt/book": "2", "/opt/engine": "a"}}}
+    assert watch.note(header(2, book="1", engine="a")) == ([], {}), "it was in play when the file changed"
+    changes, machine = watch.note(header(3, book="2", engine="a", more="x"))
+    assert list(map(str, changes)) == ["'Ada': /opt/more: none -> x"]
+    assert machine["ada"]["outside"] == {"/opt/book": "2", "/opt/engine": "a", "/opt/more": "x"}
+
+
+def test_each_machine_of_a_cluster_is_compared_with_itself():
+    watch = MachineWatch()
+    for name, sandbox in (("east", "strict"), ("west", "plain")):
+        assert watch.note(header(0, machine=name, sandbox=sandbox, build=f"{name} by gcc 12", book=name)) == ([], {})
+    changes, machine = watch.note(header(1, machine="east", sandbox="plain", build="other by gcc 13", book="2"))
+    assert [str(change) for change in changes] == [
+        "'Ada': sandbox on east: strict -> plain",
+        "'Ada': build, toolchain on east: east by gcc 12 -> other by gcc 13",
+        "'Ada': /opt/book on east: east -> 2",
+    ]
+    assert machine == {}
+
+
+def changing_header(conftest, monkeypatch, of_place):
+    plain = conftest.header_of
+
+    def header_of(spec):
+        made = plain(spec)
+        more = of_place(spec.place)
+        return replace(
+            made,
+            machine={"name": more["machine"]} if "machine" in more else made.machine,
+            seats=tuple(replace(seat, outside={"/opt/book": more["book"]}) for seat in made.seats),
+        )
+
+    monkeypatch.setattr(conftest, "header_of", header_of)
+
+
+def test_what_changed_while_a_run_was_played_stands_in_its_journal_and_its_table(
+    make_tournament, play, run_folder, fake_executor, monkeypatch
+):
+    changing_header(
+        sys.modules[fake_executor.__module__], monkeypatch, lambda place: {"book": "old" if place < 4 else "new"}
+    )
+    tournament = make_tournament(2, blocks=3)
+    run = play(tournament, machine=machine(tournament, outside={"/opt/book": "old"}))
+    said = [f"'bot{number}': /opt/book: old -> new" for number in (0, 1)]
+    assert sorted(run.log.notes) == [f"changed while the run goes on: {change}" for change in said]
+    assert sorted(Run(run_folder).machine_changes) == [f"changed while the run went on: {change}" for change in said]
+    kept = read_journal(run_folder.journal).machine
+    assert {facts["outside"]["/opt/book"] for facts in kept.values()} == {"new"}
+
+
+def test_what_changed_on_a_machine_of_a_cluster_between_two_sittings_is_told(
+    make_tournament, play, run_folder, fake_executor, monkeypatch
+):
+    conftest = sys.modules[fake_executor.__module__]
+    book = ["old"]
+    changing_header(conftest, monkeypatch, lambda place: {"book": book[0], "machine": "east"})
+    tournament = make_tournament(2, blocks=3)
+
+    def order(spec):
+        if spec.place == 2:
+            raise Killed
+        return 0
+
+    with pytest.raises(Killed):
+        play(tournament, order=order, elsewhere=True)
+    book[0] = "new"
+    run = play(tournament, elsewhere=True)
+    assert sorted(note for note in run.log.notes if "book" in note) == [
+        f"changed while the run goes on: 'bot{number}': /opt/book on east: old -> new" for number in (0, 1)
+    ]
