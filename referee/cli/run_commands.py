@@ -414,6 +414,10 @@ def then(run: "Run") -> str:
 
 def _go_on(run: "Run") -> str:
     """The command that takes the run up again."""
+    from referee.schedule.formats.comparison import NAME as COMPARISON
+
+    if run.configuration["format"] == COMPARISON:
+        return "crosstown compare, with the same words as before"
     file = run.file or Path("FILE")
     out = run.folder.path.parent
     elsewhere = [] if out.resolve() == Path("runs").resolve() else ["--out", str(out)]

@@ -185,7 +185,7 @@ def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str
         begun = text.begun_with
         style = get_format(begun["format"])
         if style.name == comparison.NAME:
-            step = "enter 'crosstown compare' again with the same bots and more --blocks"
+            step = "enter 'crosstown compare' again with the same bots and a higher --cap"
             raise UsageError("this run compares two bots", step)
         if any(control.kind == "decided" for control in in_force(text.controls)):
             when, _ = rule_in_force(text.controls)

@@ -246,6 +246,17 @@ def test_the_sprt_is_printed_as_testers_of_engines_know_it_and_promises_no_more_
     assert "(wrong in about 5.0% of such comparisons)" in printed
 
 
+def test_what_was_decided_about_a_comparison_is_continued_by_comparing_again(crosstown, tmp_path):
+    shutil.copytree(BOTS / "random", tmp_path / "ann")
+    words = ("compare", "ann", "ann", "--games", "toy", "--cap", "1", "--workers", "1", "--clock", "startup_s=60")
+    assert crosstown(*words).code == 1
+    run = next(path.name for path in (tmp_path / "runs").iterdir() if path.is_dir())
+    printed = crosstown("withdraw", run, "random A")
+    assert "continue with: crosstown compare, with the same words as before" in printed.out
+    printed = crosstown("extend", run, "--blocks", "1")
+    assert "enter 'crosstown compare' again with the same bots and a higher --cap" in printed.err
+
+
 def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_path):
     shutil.copytree(BOTS / "random", tmp_path / "ann")
     words = ("compare", "ann", "ann", "--games", "toy", "--cap", "2", "--workers", "1", "--clock", "startup_s=60")
