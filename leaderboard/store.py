@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 9
 
+_READABLE = (8, SCHEMA_VERSION)
+"""Version 8 has no batches; all else is the same."""
+
 RATING_COLUMNS = (
     "game",
     "players",
@@ -397,7 +400,7 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
-            if (version := _version(connection)) != SCHEMA_VERSION:
+            if (version := _version(connection)) not in _READABLE:
                 raise StoreError(f"{path} has schema version {version}, not {SCHEMA_VERSION}")
             yield connection
         finally:

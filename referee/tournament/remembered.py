@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from referee.garbage import no_collection
 from referee.record.store import CLOSED_SUFFIX, FileStamp
@@ -29,10 +29,21 @@ _LINE_MATCHES = 256
 _DIGEST_CHARS = 32
 
 
+class _Row(NamedTuple):
+    """What is remembered of a record. Equal rankings and faults are one object: a run may have a million rows."""
+
+    size_bytes: int
+    mtime_ns: int
+    ranking: tuple[int, ...]
+    faults: tuple[str, ...]
+    wall_us: int
+    begins: bytes
+
+
 class Remembered:
     """What was judged before, by match id; of two judgements the later."""
 
-    def __init__(self, rows: Mapping[str, list[Any]] | None = None) -> None:
+    def __init__(self, rows: Mapping[str, _Row] | None = None) -> None:
         self._rows = rows or {}
 
     def __len__(self) -> int:
@@ -44,34 +55,34 @@ class Remembered:
         row = self._row(match_id, stamp, digest, players)
         if row is None:
             return None
-        _, _, _, ranking, faults, wall_us, _ = row
-        return Judged(COUNTS, tuple(ranking), tuple(faults) or ("",) * players, wall_us, digest)
+        return Judged(COUNTS, row.ranking, row.faults or ("",) * players, row.wall_us, digest)
 
     def judged_sound(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> Judged | None:
         """The same; None also if a seat had a fault."""
         found = self.judged(match_id, stamp, digest, players)
         return None if found is None or any(found.faults) else found
 
-    def _row(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> list[Any] | None:
+    def _row(self, match_id: str, stamp: FileStamp, digest: str, players: int) -> _Row | None:
         row = self._rows.get(match_id)
         if row is None or not digest:
             return None
-        _, size, mtime_ns, ranking, _, _, begins = row
-        if stamp.size_bytes != size or stamp.mtime_ns != mtime_ns or not stamp.name.endswith(CLOSED_SUFFIX):
+        if (stamp.size_bytes, stamp.mtime_ns) != row[:2] or not stamp.name.endswith(CLOSED_SUFFIX):
             return None
-        return row if digest.startswith(begins) and len(ranking) == players else None
+        return row if digest.startswith(row.begins.hex()) and len(row.ranking) == players else None
 
 
 def read_remembered(folder: Path, run: str) -> Remembered:
     """What the run in this folder remembers. `run` tells it from other runs."""
-    rows: dict[str, list[Any]] = {}
+    rows: dict[str, _Row] = {}
+    shared: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     sealer = Sealer(_PURPOSE, run)
     with suppress(OSError), (folder / NAME).open("rb") as lines, no_collection():
         for line in lines:
             seal, content = line[2 : 2 + SEAL_CHARS], line[4 + SEAL_CHARS : -2]
             if seal == sealer.seal_of(content).encode():
-                for row in json.loads(content):
-                    rows[row[0]] = row
+                for match_id, size, mtime_ns, ranking, faults, wall_us, begins in json.loads(content):
+                    ranks, reasons = (shared.setdefault(found, found) for found in (tuple(ranking), tuple(faults)))
+                    rows[match_id] = _Row(size, mtime_ns, ranks, reasons, wall_us, bytes.fromhex(begins))
     return Remembered(rows)
 
 

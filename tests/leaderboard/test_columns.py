@@ -188,6 +188,24 @@ def test_only_rows_that_are_asked_for_are_made(run: RunFolder, monkeypatch: pyte
     assert asked == [2]
 
 
+def test_a_database_of_schema_8_is_read_without_the_records(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = load_index(run).rows
+    with sqlite3.connect(run.database) as connection:
+        connection.executescript("DROP TABLE batches; PRAGMA user_version = 8;")
+    read: list[str] = []
+    found = index_module.read_match
+    monkeypatch.setattr(
+        "leaderboard.index.read_match", lambda path, anchored: read.append(path.name[:7]) or found(path, anchored)
+    )
+    assert tuple(read_table(run).rows) == rows
+    assert set(read) == {"m000007", "m000011", "m000021", "m000030", "m000039"}
+    with Store(run.database) as store:
+        assert store.rows() == list(rows)
+    list(read_columns(run))
+    with sqlite3.connect(run.database) as connection:
+        assert connection.execute("SELECT count(*) FROM batches").fetchone()[0]
+
+
 def test_columns_are_the_same_after_they_were_kept(make_row) -> None:
     rows = [make_row(place, {"ann": 1, "bob": 2, "cyd": 2}, faults=("", "crashed", "")) for place in range(300)]
     columns = columns_of(rows, ["other"])
