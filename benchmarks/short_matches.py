@@ -15,6 +15,17 @@ the first match took until their Hello; `end s` is the time from the last record
 bots and workers end and the table is computed; `close ms` is the median time to close a record on the same disk, with
 what it waits for.
 
+    python benchmarks/short_matches.py --idle [--workers 2] [--games shibuya ...] [--bots python cpp]
+
+takes the idle time apart. About a hundred times a second it looks at the state of all threads below the command. A core
+is unused while fewer threads run, or wait for a core, than there are cores: so other programs change the shares little.
+
+    end       after the last record was closed
+    second    before each worker has begun its first match
+    disk      a thread of the worker waits for the disk, and nothing of its table runs
+    runner    the worker has no match: its last record is not closed, or the next match has not come
+    turns     a match goes on, and worker and bots all sleep: who is woken has not run yet, or a bot is being started
+
     python benchmarks/short_matches.py --starts 10 [--games shibuya ...] [--before CHECKOUT]
 
 measures only how a run starts, so many times in each game, by turns with another checkout, which has been set up, if
@@ -129,6 +140,89 @@ def kind_of(pid: int, root: int) -> str:
     except OSError:
         return "bots"
     return "referee" if pid == root or b"referee.tournament.worker" in words else "bots"
+
+
+CAUSES = ("end", "second", "disk", "runner", "turns")
+
+
+class Idle:
+    """Why cores are not used by the processes below a command: shares of the time of all cores."""
+
+    def __init__(self, root: int, matches: Path, workers: int) -> None:
+        self._root, self._matches, self._workers = root, matches, workers
+        self._cores = os.cpu_count() or 1
+        self._samples: list[tuple[float, float, str]] = []
+        """When, how many cores were unused until then, and why as far as it is known by then."""
+        self._last_s = time.time()
+
+    def look(self) -> None:
+        now_s = time.time()
+        passed_s, self._last_s = now_s - self._last_s, now_s
+        parents, states = self._threads()
+        tables: dict[int, list[str]] = {}
+        running = 0
+        for pid, state in states.items():
+            chain = [pid]
+            while chain[-1] not in (0, 1, self._root):
+                chain.append(parents.get(chain[-1], 0))
+            if chain[-1] != self._root:
+                continue
+            running += state.count("R")
+            if len(chain) > 1 and kind_of(chain[-2], self._root) == "referee":
+                tables.setdefault(chain[-2], []).append(state)
+        unused = max(0, self._cores - running) / self._cores
+        live = sum(path.suffix == ".jsonl" for path in self._matches.glob("*.jsonl*"))
+        asleep = [states for states in tables.values() if not any("R" in state for state in states)]
+        if len(list(self._matches.glob("*.jsonl*"))) < self._workers:
+            why = "second"
+        elif any("D" in state for states in asleep for state in states):
+            why = "disk"
+        else:
+            why = "runner" if live < min(self._workers, self._cores) else "turns"
+        self._samples.append((now_s, unused * passed_s, why))
+
+    def shares(self, closed_s: float) -> dict[str, float]:
+        """By cause. `closed_s`: when the last record was closed."""
+        found = dict.fromkeys(CAUSES, 0.0)
+        for when_s, unused_s, why in self._samples:
+            found["end" if when_s > closed_s else why] += unused_s
+        whole_s = self._samples[-1][0] - self._samples[0][0]
+        return {why: unused_s / whole_s for why, unused_s in found.items()}
+
+    def _threads(self) -> tuple[dict[int, int], dict[int, str]]:
+        """The parent of each process, and the states of its threads."""
+        parents: dict[int, int] = {}
+        states: dict[int, str] = {}
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                try:
+                    texts = [Path(task.path, "stat").read_text() for task in os.scandir(f"{entry.path}/task")]
+                except OSError:
+                    continue
+                fields = [text.rpartition(") ")[2].split(maxsplit=2) for text in texts]
+                parents[int(entry.name)] = int(fields[0][1])
+                states[int(entry.name)] = "".join(field[0] for field in fields)
+        return parents, states
+
+
+def idle_of(folder: Path, game: str, bot: Path, blocks: int, workers: int) -> tuple[float, dict[str, float]]:
+    """Matches a second, and why cores were unused."""
+    prepare(folder, game, bot, blocks)
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    run = command("run", "short.toml", "--quiet", "--workers", str(workers))
+    process = subprocess.Popen(run, cwd=folder)
+    matches = folder / "runs" / "short" / "matches"
+    while process.poll() is None and not any(matches.glob("*.jsonl*")):
+        time.sleep(0.005)
+    began_s = time.time()
+    idle = Idle(process.pid, matches, workers)
+    while process.poll() is None:
+        time.sleep(0.008)
+        idle.look()
+    if process.returncode:
+        sys.exit(f"{run} ended with {process.returncode}")
+    paths = list(RecordStore.of_run(folder / "runs" / "short").paths().values())
+    return len(paths) / (time.time() - began_s), idle.shares(max(path.stat().st_mtime for path in paths))
 
 
 @dataclass(frozen=True)
@@ -310,6 +404,7 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", choices=GAMES, default=GAMES)
     parser.add_argument("--bots", nargs="+", choices=tuple(BOTS), default=tuple(BOTS))
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--idle", action="store_true", help="take the idle time apart")
     parser.add_argument("--starts", type=int, default=0, metavar="TIMES", help="measure the start of a run only")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="with --starts: the version to compare with")
     wanted = parser.parse_args()
@@ -317,6 +412,16 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}\n")
     if wanted.starts:
         print_starts(wanted.games, wanted.starts, wanted.workers, wanted.before)
+        return
+    if wanted.idle:
+        print(f"| game | bots | workers | matches/s | {' | '.join(CAUSES)} | unused |")
+        print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
+        for language in wanted.bots:
+            with tempfile.TemporaryDirectory() as temporary:
+                for game in wanted.games:
+                    speed, why = idle_of(Path(temporary), game, BOTS[language], wanted.blocks, wanted.workers)
+                    figures = " | ".join(f"{share:.0%}" for share in (*why.values(), sum(why.values())))
+                    print(f"| {game} | {language} | {wanted.workers} | {speed:.1f} | {figures} |", flush=True)
         return
     shares = "bots | starts | referee | idle"
     print(f"| game | bots | matches/s | decisions/s | {shares} | start s | hello s | end s | close ms |")
