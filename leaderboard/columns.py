@@ -391,6 +391,24 @@ class MatchTable(Sequence[MatchRow]):
                 found[result] += number
         return found
 
+    def sketches(self) -> Iterator[MatchRow]:
+        """All matches, without what only their records say: with id, tournament, place, game and block, and of each
+        seat with bot, team and rank. No row is fetched."""
+        seats = zip(*(self.numbers[name].tolist() for name in ("who", "team", "rank")), strict=True)
+        columns = (self.numbers[name].tolist() for name in ("tournament", "place", "block", "game", "players"))
+        for match_id, tournament, place, block, game, players in zip(self.ids, *columns, strict=True):
+            seated = self._seated(islice(seats, players))
+            yield MatchRow(
+                match_id, self.texts[tournament], place, block, self.texts[game], 0, *_NOTHING, _NO_FILE, seated
+            )
+
+    def _seated(self, seats: Iterable[tuple[int, int, int]]) -> tuple[SeatRow, ...]:
+        made = []
+        for seat, (who, team, rank) in enumerate(seats):
+            entry_id, name, version = self.bots[who]
+            made.append(SeatRow(seat, entry_id, name, version, team, rank, None, "", 0, 0, 0, 0))
+        return tuple(made)
+
     def _kinds(self) -> Iterator[tuple[MatchRow, int]]:
         """How many matches had the same bots in the same teams with the same ranking, and one of them, of which only
         that is known."""
@@ -401,11 +419,8 @@ class MatchTable(Sequence[MatchRow]):
             lines = zip(*(column[first].tolist() for column in columns), strict=True)
             names = (self.texts[tournament] for tournament in tournaments[which[first]].tolist())
             for tournament, line, several in zip(names, lines, np.bincount(number).tolist(), strict=True):
-                seated = []
-                for seat, (who, team, rank) in enumerate(zip(*line, strict=True)):
-                    entry_id, name, version = self.bots[who]
-                    seated.append(SeatRow(seat, entry_id, name, version, team, rank, None, "", 0, 0, 0, 0))
-                yield MatchRow("", tournament, 0, 0, "", 0, "", "", 0, 0, "", "", "", _NO_FILE, tuple(seated)), several
+                seated = self._seated(zip(*line, strict=True))
+                yield MatchRow("", tournament, 0, 0, "", 0, *_NOTHING, _NO_FILE, seated), several
 
     def said(self) -> Iterator[str]:
         """Per match `repr` of its id, its place and, per seat, entry id, name, team and rank."""
@@ -419,6 +434,8 @@ class MatchTable(Sequence[MatchRow]):
 
 
 _NO_FILE = FileStamp("", -1, -1)
+_NOTHING = ("", "", 0, 0, "", "", "")
+"""Of a match, from `reason` to `created_at`."""
 
 
 def table_of(matches: Sequence[MatchRow]) -> MatchTable:
@@ -427,6 +444,11 @@ def table_of(matches: Sequence[MatchRow]) -> MatchTable:
         return matches
     known = {row.match_id: row for row in matches}
     return joined([columns_of(matches)], lambda wanted: (known[match_id] for match_id, _ in wanted))
+
+
+def sketched(matches: Iterable[MatchRow]) -> Iterable[MatchRow]:
+    """The matches, of which no row is fetched (see `MatchTable.sketches`)."""
+    return matches.sketches() if isinstance(matches, MatchTable) else matches
 
 
 def places_of(matches: Sequence[MatchRow]) -> Sequence[int]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaderboard.columns import sketched
 from leaderboard.controls import unapproved_in
 from leaderboard.ratings.official import Official, rate_results
 from leaderboard.ratings.skill import Skill
@@ -48,7 +49,7 @@ def rate_parted(matches: Sequence[MatchRow], approvals: Approvals) -> Official:
     the others."""
     clean: Counter[Result] = Counter()
     whole: Counter[Result] = Counter()
-    for match in matches:
+    for match in sketched(matches):
         unapproved = unapproved_in(match, approvals)
         for moved, part in parts_of(match, unapproved):
             if (result := result_of(part)) is not None:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from trueskill import Rating, TrueSkill
 
-from leaderboard.columns import MatchTable, places_of
+from leaderboard.columns import MatchTable, places_of, sketched
 from leaderboard.controls import unapproved_in
 from leaderboard.ratings.approved import parts_of
 from leaderboard.ratings.skill import BETA, MU, SIGMA, WIDENING, Skill, above, between
@@ -119,7 +119,7 @@ class LiveTable:
         made = LiveTable(dict(self.skills), ways, dict(self.bearers), self.ties, self.pairs)
         made.applied, made.digest = len(matches), _digest(self.digest, new, approvals)
         environment = GuardedTrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=0.0)
-        for match in new:
+        for match in sketched(new):
             made._apply(environment, match, unapproved_in(match, approvals))
         return made
 
@@ -268,7 +268,7 @@ def _digest(before: str, matches: Iterable[MatchRow], approvals: Approvals) -> s
 
 def _said(matches: Iterable[MatchRow], approvals: Approvals) -> Iterator[str]:
     """As `MatchTable.said`, and who was not approved."""
-    for match in matches:
+    for match in sketched(matches):
         unapproved = unapproved_in(match, approvals)
         said = match.match_id, match.place, [(seat.entry_id, seat.name, seat.team, seat.rank) for seat in match.seats]
         yield f"{sorted(unapproved) if unapproved else ''}{said}"
