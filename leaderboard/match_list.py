@@ -124,11 +124,9 @@ def select_matches(
 ) -> tuple[list[dict[str, Any]], int]:
     """The same of all records in these folders that were not set aside, for a filter that is not empty: where a run has
     a database, only records that may be wanted are read."""
-    found: dict[Path, _Candidate] = {}
-    for folder in folders:
-        found |= {one.path: one for one in _candidates(folder, wanted)}
-    chosen = list(found.values()) if most is None else nlargest(most, found.values())
-    rows = rows_of([one.path for one in chosen], wanted)
+    found = {one for folder in folders for one in _candidates(folder, wanted)}
+    chosen = found if most is None else nlargest(most, found)
+    rows = rows_of([Path(one.folder, one.name) for one in chosen], wanted)
     return rows, len(found) - (len(chosen) - len(rows))
 
 
@@ -139,7 +137,8 @@ class _Candidate(NamedTuple):
     tournament: str
     place: int
     match_id: str
-    path: Path
+    name: str
+    folder: str
 
 
 def _candidates(folder: Path, wanted: Filter) -> Iterator[_Candidate]:
@@ -151,14 +150,14 @@ def _candidates(folder: Path, wanted: Filter) -> Iterator[_Candidate]:
         for path in RecordStore.found_in(folder).paths().values():
             yield from _candidate(path, wanted)
         return
+    matches = str(run.matches)
     for columns in read_columns(run, listed=True):
+        tournaments, places = (columns.numbers[name].tolist() for name in ("tournament", "place"))
         for index in wanted.taken_of(columns):
-            tournament = columns.texts[columns.numbers["tournament"][index]]
-            path = run.records.folder / columns.file_name(index)
-            place = int(columns.numbers["place"][index])
-            yield _Candidate(columns.created[index], tournament, place, columns.ids[index], path)
+            tournament, name = columns.texts[tournaments[index]], columns.file_name(index)
+            yield _Candidate(columns.created[index], tournament, places[index], columns.ids[index], name, matches)
         for name in columns.others:
-            yield from _candidate(run.records.folder / name, wanted)
+            yield from _candidate(run.matches / name, wanted)
 
 
 def _candidate(path: Path, wanted: Filter) -> Iterator[_Candidate]:
@@ -166,7 +165,7 @@ def _candidate(path: Path, wanted: Filter) -> Iterator[_Candidate]:
     try:
         head = read_header(path)
         if wanted.takes_header(head) and wanted.takes_end(read_record(path).footer):
-            yield _Candidate(head.created_at, head.tournament, head.place, head.match_id, path)
+            yield _Candidate(head.created_at, head.tournament, head.place, head.match_id, path.name, str(path.parent))
     except RecordError:  # it fits no filter
         pass
 
