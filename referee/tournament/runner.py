@@ -264,11 +264,14 @@ class Runner:
         slots = self._executor.slots
         if len(at_table) >= slots or len(playing) >= 2 * slots or self._quiet is not None:
             return None
-        while (spec := self._pick(at_table)) is not None:
-            if not self._progress.is_off(spec):
+        spec = None
+        while spec is None:
+            while (spec := self._pick(at_table)) is not None and self._progress.is_off(spec):
+                continue
+            if spec is None and not playing:
+                spec = self._pick_alone()
+            if spec is None and not self._reconsider():  # else the schedule may have more now
                 break
-        if spec is None and not playing:
-            spec = self._pick_alone()
         self._tell()
         return spec
 
@@ -559,11 +562,13 @@ class Runner:
             )
             self.on_given_up(spec, given_up, past.named)
 
-    def _reconsider(self) -> None:
-        """What was given up because of an entry that is out by now is cancelled instead."""
-        for place, (spec, _) in list(self._tally.given_up.items()):
-            if self._progress.is_off(spec):
-                del self._tally.given_up[place]
+    def _reconsider(self) -> bool:
+        """What was given up because of an entry that is out by now is cancelled instead. The result is False if there
+        is nothing like that."""
+        off = [place for place, (spec, _) in self._tally.given_up.items() if self._progress.is_off(spec)]
+        for place in off:
+            del self._tally.given_up[place]
+        return bool(off)
 
     def end(self, *, stopped: bool) -> Summary:
         """After the last match: say in the journal how far the run is."""

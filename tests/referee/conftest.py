@@ -101,8 +101,8 @@ class FakeExecutor:
     """Makes records up: the outcome is a function of seed and seats.
 
     `script` has per place what each attempt does, the last one for all that follow; `order` says how long a match
-    takes; the bot of the entry `absent` does not start, or only where `absent_at` says so of a match and an attempt;
-    that of `crashes` crashes in the matches whose place (an index
+    takes; the bots of the entries `absent` (one, or several) do not start, or only where `absent_at` says so of a match
+    and an attempt; that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
     The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left; that of
@@ -114,7 +114,7 @@ class FakeExecutor:
     slots: int = 1
     script: Mapping[int, Sequence[Behaviour]] = field(default_factory=dict)
     order: Callable[[MatchSpec], float] | None = None
-    absent: str = ""
+    absent: str | Collection[str] = ""
     absent_at: Callable[[MatchSpec, int], bool] = lambda spec, attempt: True
     crashes: str = ""
     crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
@@ -189,8 +189,11 @@ class FakeExecutor:
         attempt = self.attempts[spec.place] = self.attempts.get(spec.place, 0) + 1
         behaviours = self.script.get(spec.place, ())
         behaviour = behaviours[min(attempt, len(behaviours)) - 1] if behaviours else "rated"
-        missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.absent]
+        absent = {self.absent} if isinstance(self.absent, str) else self.absent
+        missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id in absent]
         if missing and self.absent_at(spec, attempt):
+            for _ in range(int(self.order(spec)) if self.order else 0):
+                await asyncio.sleep(0)
             return make_record(self.records, spec, "start_failed", missing[0])
         starved = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.starved]
         if starved and starved[0] in spec.charged_for_memory:

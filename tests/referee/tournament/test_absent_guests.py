@@ -50,3 +50,20 @@ def test_matches_that_wait_cost_nothing_at_each_that_begins(make_tournament, pla
     )
     assert run.summary.complete
     assert run.executor.asked < 20 * run.summary.total
+
+
+@pytest.mark.parametrize("style", ["gauntlet", "swiss", "knockout"])
+def test_two_that_never_come_are_disqualified_and_the_others_play_on(make_tournament, play, style):
+    """The last attempt at the match of one is over before the breaker can say that it is out: the breaker judges in
+    the order of the schedule, and an earlier match of the other is not over yet."""
+    tournament = make_tournament(6, format=style, more=MORE.get(style, ""))
+    first, second = tournament.entries[5], tournament.entries[4]
+    run = play(
+        tournament,
+        slots=4,
+        absent={first.id, second.id},
+        remote=frozenset({first.name, second.name}),
+        order=lambda spec: 9 if first.id in {seat.entry_id for seat in spec.seats} else 1,
+    )
+    assert (run.summary.given_up, run.summary.complete) == ((), True)
+    assert set(run.summary.set_aside) <= {first.name, second.name}
