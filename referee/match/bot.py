@@ -148,12 +148,7 @@ class LiveBot:
         asyncio.get_running_loop().call_later(DISMISSED_S, self.process.kill)
 
     async def last_output(self) -> Mapping[str, Any]:
-        stacks = await self.process.stacks()
-        evidence = output_evidence(self.process.output())
-        if stacks:
-            evidence["stacks"] = stacks
-            evidence["stderr"] = evidence.get("stderr", "").replace(stacks, "").lstrip("\n")
-        return evidence
+        return await stacks_evidence(self.process)
 
     async def stop(self, bye_s: float, grace_s: float) -> None:
         """Bye if it still listens, after `bye_s` SIGTERM, and `grace_s` later the end of all that is left of it."""
@@ -255,6 +250,16 @@ def output_evidence(output: Output) -> dict[str, Any]:
         evidence["output_dropped_bytes"] = dropped
     if output.earlier_bytes:
         evidence["earlier_output_bytes"] = output.earlier_bytes
+    return evidence
+
+
+async def stacks_evidence(process: BotProcess) -> dict[str, Any]:
+    """The same of a process that may have been asked for its stacks, and those."""
+    stacks = await process.stacks()
+    evidence = output_evidence(process.output())
+    if stacks:
+        evidence["stacks"] = stacks
+        evidence["stderr"] = evidence.get("stderr", "").replace(stacks, "").lstrip("\n")
     return evidence
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from referee.match.bot import LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
+from referee.match.bot import LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye, stacks_evidence
 from referee.match.effort import measure_effort
 from referee.match.invitation import Invitation, Seen
 from referee.match.time_control import GRACE_NS, LoopTimeSource, TimeSource, time_limit
@@ -299,7 +299,8 @@ class Pool:
                     f"the process ended before it said Hello: {how}{ask}",
                     {**end.evidence, **output_evidence(process.output())},
                 )
-            raise BotStartError(f"no Hello {limits.startup_s:g} s after the start", output_evidence(process.output()))
+            process.ask_for_stacks()  # it is ended next, whatever it does with the signal
+            raise BotStartError(f"no Hello {limits.startup_s:g} s after the start", await stacks_evidence(process))
         except HandshakeError as error:
             raise BotStartError(str(error), output_evidence(process.output())) from None
         finally:

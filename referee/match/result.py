@@ -8,6 +8,7 @@ from typing import Any
 from referee.record import SeatStats, Usage
 from referee.record.format import parse_usage
 from referee.record.reasons import EndReason, Status, status_of
+from referee.texts import own_frames
 
 __all__ = ["Fault", "MatchResult", "SeatStats"]
 
@@ -36,11 +37,13 @@ class Fault:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
     def last_lines(self) -> tuple[str, ...]:
-        """The last lines that the bot printed: to stderr or, if there are none, to stdout."""
-        for stream in ("stderr", "stdout"):
-            if lines := str(self.evidence.get(stream, "")).rstrip().splitlines():
-                return tuple(line[:LAST_LINE_CHARACTERS] for line in lines[-LAST_LINES:])
-        return ()
+        """The last lines that the bot printed, to stderr or, if there are none, to stdout; below them where it was when
+        its time was up, the innermost line last."""
+        frames = own_frames(str(self.evidence.get("stacks", "")))[: LAST_LINES // 2]
+        stack = ("its stack when its time was up:", *reversed(frames)) if frames else ()
+        printed = (str(self.evidence.get(stream, "")).rstrip().splitlines() for stream in ("stderr", "stdout"))
+        lines = next((lines for lines in printed if lines), [])[len(stack) - LAST_LINES :]
+        return tuple(line[:LAST_LINE_CHARACTERS] for line in (*lines, *stack))
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,6 +225,7 @@ class SeatController:
         if not seat.ready:
             limit_s = seat.limits.ready_s
             detail = f"not ready {limit_s:g} s after MatchStart"
+            seat.bot.ask_for_stacks()
             self._blame(seat, EndReason.START_FAILED, detail, {"limit_us": int(limit_s * 1e6)})
 
     def _reach_cap(self) -> None:

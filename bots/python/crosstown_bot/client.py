@@ -86,8 +86,9 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     shorten_tracebacks()
+    print_stacks_when_asked()  # it may load much before it says Hello
     bot = bot_class(options)
-    stacks = print_stacks_when_asked()
+    stacks = print_stacks_when_asked()  # of what has been imported since, some may use the signals
     problem = asyncio.run(_connect(bot, address, token, credentials, prints_stacks=stacks))
     _name_threads_that_stay()
     if problem:

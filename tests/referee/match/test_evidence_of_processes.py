@@ -20,7 +20,7 @@ from referee.texts import own_frames
 Spawn = Callable[[str, int], int]
 
 BOT = """
-import signal, threading, time
+import signal, sys, threading, time
 from crosstown_bot import Bot, run
 
 def spin(seconds):
@@ -32,7 +32,18 @@ class Odd(Bot):
     wants_observation = wants_legal_actions = False
     matches = 0
 
+    def __init__(self, options):
+        super().__init__(options)
+        if options["loads"]:
+            print("loading", file=sys.stderr, flush=True)
+            self.load_weights()
+
+    def load_weights(self):
+        time.sleep(20)
+
     def start(self, match):
+        if self.options["prepares"]:
+            self.load_weights()
         self.matches += 1
         print(f"match {self.matches} begins", flush=True)
 
@@ -65,6 +76,8 @@ late_in = 0
 spins = false
 uses_sigusr1 = false
 ponders = false
+loads = false
+prepares = false
 """
 LIMITS = Limits(startup_s=60, ready_s=30, first_move_s=30, move_s=30)
 SHORT = {"first_move_s": 0.5, "move_s": 0.5}
@@ -217,6 +230,23 @@ def test_stacks_are_told_from_what_the_bot_prints(printed: str, stacks: str) -> 
     assert stacks_in(printed) == stacks
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("phase", "clock"), [("loads", {"startup_s": 2}), ("prepares", {"ready_s": 1})])
+async def test_a_bot_that_does_not_get_ready_in_time_shows_where_it_was(
+    tmp_path: Path, phase: str, clock: dict[str, float]
+) -> None:
+    stage = Stage(tmp_path, **{phase: True})
+    async with stage.table:
+        result = await stage.play(1, **clock)
+    fault = result.faults[0]
+    assert fault is not None
+    assert fault.reason is EndReason.START_FAILED
+    assert "in load_weights" in fault.evidence["stacks"]
+    *printed, title, _, where = fault.last_lines()
+    assert (title, where.endswith("in load_weights")) == ("its stack when its time was up:", True)
+    assert printed == (["loading"] if phase == "loads" else [])
+
+
 STACKS = """Thread 0x7f (most recent call first):
   File "/lib/threading.py", line 3 in run
 
@@ -230,3 +260,19 @@ Current thread 0x7e (most recent call first):
 def test_the_lines_of_the_bot_are_shown_without_those_of_the_sdk_around_them() -> None:
     assert own_frames(STACKS) == ['File "/bot/bot.py", line 7 in think', 'File "/bot/bot.py", line 5 in choose']
     assert own_frames("") == []
+
+
+def test_the_lines_of_another_thread_are_shown_if_the_interrupted_one_only_waits_for_it() -> None:
+    waits = """Thread 0x7d (most recent call first):
+  File "/usr/lib/python3.13/threading.py", line 3 in run
+
+Thread 0x7f (most recent call first):
+  File "/bot/bot.py", line 7 in think
+  File "/usr/lib/python3.13/concurrent/futures/thread.py", line 58 in run
+
+Current thread 0x7e (most recent call first):
+  File "/usr/lib/python3.13/selectors.py", line 468 in select
+  File "/sdk/crosstown_bot/client.py", line 9 in run
+  File "/bot/bot.py", line 9 in <module>"""
+    assert own_frames(waits)[0] == 'File "/bot/bot.py", line 7 in think'
+    assert own_frames(waits.replace("/bot/bot.py", "/usr/lib/python3.13/x.py"))[0].endswith("in select")
