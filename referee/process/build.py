@@ -46,6 +46,7 @@ from referee.process.packages import (
     python_in,
     read_requirements,
     requirements_in,
+    take_out_ours,
     write_wheels,
 )
 from referee.process.paths import HOME, is_file
@@ -559,12 +560,9 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
         )
         options = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
         own = ["--find-links", str(wheels), "-c", str(constraints)]
-        # Our wheels are made for each build, so no list can have their hashes.
-        sources = (
-            [["-r", REQUIREMENTS], [*own, SDK]]
-            if have_hashes(copy, requirements)
-            else [[*own, "-r", REQUIREMENTS, SDK]]
-        )
+        sources = [[*own, "-r", REQUIREMENTS, SDK]]
+        if have_hashes(copy, requirements):  # ours are made for each build, so no list can have their hashes
+            sources = [["-r", REQUIREMENTS], [*own, SDK, *take_out_ours(copy, requirements)]]
         with Log(log_file, workshop.limits.log_bytes, workshop.heard) as log:
             log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
             try:

@@ -4,6 +4,7 @@ The environment is kept in the cache like a build (see `store`), under an id ove
 the same requirements share one, and a bot whose program has changed keeps the one it had.
 """
 
+import codecs
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from hashlib import blake2b
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import unquote
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.manifest import PYTHON, Manifest
@@ -40,6 +42,18 @@ MOST_LIST_BYTES = 1 << 20
 
 _BETWEEN = re.compile(r"""[\s=@"']+""")
 _QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
+_ATTACHED = re.compile(r"^-[rcef](?=[^-])")
+"""pip takes an option of one letter and its value as one word, too."""
+_BEHIND = re.compile(r"[;#].*|\[[^\[\]]*\]\s*$")
+"""Behind a path: a condition, a fragment, extras."""
+_LISTS = re.compile(r"""(?<!\S)(?:-r|-c|--requirement|--constraint)[\s=]*["']?([^\s"']+)""")
+_FOLDERS = re.compile(r"""(?<!\S)(?:-e|-f|--editable|--find-links)[\s=]*["']?([^\s"']+)""")
+_ITSELF = re.compile(r"^\s*(?:(?:-e|--editable)[\s=]*)?\./?(?:\[[^\[\]]*\])?\s*(?:[;#].*)?$", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
+_OURS = re.compile(r"^[ \t]*crosstown[-_.]+(?:bot|arena)(?![\w.-])(?:\\\r?\n|[^\n])*", re.MULTILINE | re.IGNORECASE)
+"""A line, with those that continue it, that asks for a package of ours."""
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_ARCHIVES = (".whl", ".gz", ".zip")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
 _RECORD_BYTES = 16 << 20
@@ -50,10 +64,12 @@ _SETTINGS_BYTES = 1 << 16
 class Requirements:
     """What a bot asks for: requirements.txt and the files in the bot's folder that it names, by their paths from there.
 
-    `id` is 16 hex digits over these, our own packages, and the Python that they are installed for.
+    `lists` are those that name packages. `id` is 16 hex digits over the files, our own packages, and the Python that
+    they are installed for.
     """
 
     files: tuple[str, ...]
+    lists: tuple[str, ...]
     id: str
 
 
@@ -87,13 +103,15 @@ def read_requirements(folder: Path, manifest: Manifest) -> Requirements | None:
 def requirements_in(folder: Path) -> Requirements:
     """Those in a folder that has a requirements.txt. Raises EntryError."""
     folder = folder.resolve()
-    files = tuple(sorted(_named(folder)))
+    found = _named(folder)
+    files = tuple(sorted(found))
+    lists = tuple(name for name in files if found[name])
     asked: Sources = tuple(
         (name.encode(errors="surrogateescape"), hash_within(folder, find_within(folder, Path(name)))) for name in files
     )
-    library = any(_mentions_library(folder / name) for name in files)
+    library = any(_mentions_library(folder / name) for name in lists)
     header = [sys.version, sysconfig.get_platform(), sys.base_prefix, _ours(SDK), _ours(LIBRARY) if library else ""]
-    return Requirements(files, digest(json.dumps(header).encode(), asked))
+    return Requirements(files, lists, digest(json.dumps(header).encode(), asked))
 
 
 def copy_requirements(folder: Path, requirements: Requirements, target: Path) -> None:
@@ -116,12 +134,19 @@ def base_python(folder: Path) -> object:
 
 def have_hashes(folder: Path, requirements: Requirements) -> bool:
     """Whether these files, in `folder`, say which hash each package has: pip then takes none without. EntryError."""
-    texts = (_text(folder / name) for name in requirements.files if _is_list(name))
+    texts = (_COMMENT.sub("", _text(folder / name)) for name in requirements.lists)
     return any(option in text for text in texts for option in ("--hash", "--require-hashes"))
 
 
-def _is_list(name: str) -> bool:
-    return not name.endswith((".whl", ".gz", ".zip"))
+def take_out_ours(folder: Path, requirements: Requirements) -> list[str]:
+    """Take the lines that ask for our own packages out of the copies of these lists in `folder`, and return the names
+    of those packages. EntryError or OSError."""
+    found = set()
+    for name in requirements.lists:
+        text = _text(folder / name)
+        found |= {LIBRARY if "arena" in line.lower() else SDK for line in _OURS.findall(text)}
+        (folder / name).write_text(_OURS.sub("", text), encoding="utf-8")
+    return sorted(found)
 
 
 def hold_environment(cache_folder: Path, requirements: Requirements) -> Environment | None:
@@ -156,22 +181,23 @@ def installed_in(folder: Path) -> tuple[str, int]:
     return made.hexdigest(), len(records)
 
 
-def _named(folder: Path) -> set[str]:
-    """requirements.txt, and each file that it, or one of these, names and that is in the bot's folder.
+def _named(folder: Path) -> dict[str, bool]:
+    """requirements.txt, and each file that it, or one of these, names and that is in the bot's folder; whether it is a
+    list of packages.
 
     These may lie where no sources are looked for, such as in .venv, so they count against limits of their own.
     """
-    found, seen = set[str](), set[Path]()
+    found, seen = dict[str, bool](), set[Path]()
     room, list_bytes = Room(folder), 0
-    waiting = [folder / FILE]
+    waiting = [(folder / FILE, True)]
     while waiting:
-        path = waiting.pop()
+        path, is_list = waiting.pop()
         name = path.relative_to(folder).as_posix()
         if name in found:
             continue
-        found.add(name)
+        found[name] = is_list
         size = room.take(path, path.stat())
-        if path.suffix in (".txt", ".in"):
+        if is_list:
             list_bytes += size
             if list_bytes > MOST_LIST_BYTES:
                 raise EntryError(
@@ -181,22 +207,33 @@ def _named(folder: Path) -> set[str]:
     return found
 
 
-def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[Path]:
-    places = {word.removeprefix("file:") for word in _words(_text(listed))}
+def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[tuple[Path, bool]]:
+    text = _text(listed)
+    if _ITSELF.search(text):
+        raise EntryError(
+            f"{listed}: '.' asks for the bot's own folder as a package, and that is not installed",
+            "write the packages that the bot needs in its place: the bot runs from its folder",
+        )
+    lists = set(_LISTS.findall(text))
+    places = {place for word in _words(text) for place in _places(word)}
+    places |= {f"{place}/" for word in _FOLDERS.findall(text) for place in _places(word)}
     bases = sorted({folder, listed.parent})
     for place in sorted(place for place in places if place and "\0" not in place):
         for path in {Path(os.path.realpath(base / place)) for base in bases if is_there(base / place)}:
+            if path == folder and place == "./":
+                yield from ((each, False) for each in folder.iterdir() if each.suffix in _ARCHIVES and is_file(each))
             if path in seen or path == folder or not path.is_relative_to(folder):
                 continue
-            seen.add(path)
             if is_file(path):
-                yield path
+                seen.add(path)
+                yield path, place in lists or path.suffix in (".txt", ".in")
             elif "/" in place and is_folder(path):  # without a slash it is the name of a package
+                seen.add(path)
                 for entry in walk(path):
                     room.count(within := Path(entry.path))
                     if entry.is_file() and not _is_made(within):
                         find_within(folder, within.relative_to(folder))  # refuses a link that leads out
-                        yield within
+                        yield within, False
 
 
 def _words(text: str) -> Iterator[str]:
@@ -207,15 +244,26 @@ def _words(text: str) -> Iterator[str]:
         yield from (word for words in _QUOTED.findall(line) for word in words)
 
 
+def _places(word: str) -> Iterator[str]:
+    """The paths that a word may mean: as it is, and without what pip allows around a path."""
+    place = _ATTACHED.sub("", word).removeprefix("file:")
+    for each in (place, _BEHIND.sub("", place), _BEHIND.sub("", _BEHIND.sub("", place))):
+        yield each
+        yield unquote(each)
+
+
 def _text(path: Path) -> str:
+    """As pip reads it: in UTF-8, or as a mark in front says."""
     try:
-        return path.read_text("utf-8", errors="replace")
+        data = path.read_bytes()
+        mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
+        return data[len(mark) :].decode(_MARKS.get(mark, "utf-8"), errors="replace")
     except OSError as error:
         raise EntryError(f"{path}: cannot be read ({error.strerror})", "check its rights") from None
 
 
 def _mentions_library(path: Path) -> bool:
-    return path.suffix in (".txt", ".in") and LIBRARY in re.sub(r"[-_.]+", "-", _text(path)).lower()
+    return LIBRARY in re.sub(r"[-_.]+", "-", _text(path)).lower()
 
 
 def _is_made(path: Path) -> bool:

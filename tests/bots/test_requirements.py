@@ -152,7 +152,7 @@ async def test_a_bot_plays_with_its_packages_and_the_sdk_in_the_sandbox(bot: Pat
 def test_a_list_with_hashes_is_held_to_them_and_gets_the_sdk_as_well(bot: Path) -> None:
     wheels = sorted((bot / "wheels").glob("*.whl"))
     lines = [f"./wheels/{path.name} --hash=sha256:{sha256(path.read_bytes()).hexdigest()}\n" for path in wheels]
-    (bot / "requirements.txt").write_text("--no-index\n" + "".join(lines))
+    (bot / "requirements.txt").write_text("--no-index\n" + "".join(lines) + "crosstown-bot\n")
     built, _ = build(bot, Yard("plain"))
     assert list(built.folder.glob("python/lib/python*/site-packages/crosstown_bot"))
     changed = lines[-1].replace(lines[-1].strip()[-4:], "0000")

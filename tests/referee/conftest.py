@@ -102,7 +102,7 @@ class FakeExecutor:
 
     `script` has per place what each attempt does, the last one for all that follow; `order` says how long a match
     takes; the bots of the entries `absent` (one, or several) do not start, or only where `absent_at` says so of a match
-    and an attempt; that of `crashes` crashes in the matches whose place (an index
+    and an attempt, which takes `absent_for`; that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
     The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left; that of
@@ -116,6 +116,7 @@ class FakeExecutor:
     order: Callable[[MatchSpec], float] | None = None
     absent: str | Collection[str] = ""
     absent_at: Callable[[MatchSpec, int], bool] = lambda spec, attempt: True
+    absent_for: Callable[[MatchSpec], int] = lambda spec: 0
     crashes: str = ""
     crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
     started: list[int] = field(default_factory=list)
@@ -192,7 +193,7 @@ class FakeExecutor:
         absent = {self.absent} if isinstance(self.absent, str) else self.absent
         missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id in absent]
         if missing and self.absent_at(spec, attempt):
-            for _ in range(int(self.order(spec)) if self.order else 0):
+            for _ in range(self.absent_for(spec)):
                 await asyncio.sleep(0)
             return make_record(self.records, spec, "start_failed", missing[0])
         starved = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.starved]

@@ -7,7 +7,14 @@ import pytest
 
 from referee.process.build import build, needs_build
 from referee.process.manifest import load_manifest
-from referee.process.packages import MOST_LIST_BYTES, installed_in, python_in, read_requirements
+from referee.process.packages import (
+    MOST_LIST_BYTES,
+    have_hashes,
+    installed_in,
+    python_in,
+    read_requirements,
+    take_out_ours,
+)
 from referee.process.sources import EntryError
 
 
@@ -63,6 +70,67 @@ def test_a_path_with_a_space_names_its_file(bot: Path, line: str) -> None:
     found = read_requirements(bot, load_manifest(bot))
     assert found is not None
     assert found.files == ("my wheels/mine.whl", "requirements.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (b"\xef\xbb\xbf./wheels/mine.whl\n", "wheels/mine.whl"),
+        ("./wheels/mine.whl\n".encode("utf-16"), "wheels/mine.whl"),
+        (b"-rmore/base\n", "more/base more/last.txt"),
+        (b"--requirement more/base\r\n", "more/base more/last.txt"),
+        (b"-cmore/last.txt\n", "more/last.txt"),
+        (b"./wheels/mine.whl[extra]\n", "wheels/mine.whl"),
+        (b"./wheels/mine.whl;python_version>'3'\n", "wheels/mine.whl"),
+        (b"./wheels/mine.whl[extra];python_version>'3'\n", "wheels/mine.whl"),
+        (b"-e./mine[extra]\n", "mine/mine.py"),
+        (b"-e mine\n", "mine/mine.py"),
+        (b"-e file:./mine#egg=mine\n", "mine/mine.py"),
+        (b"--find-links wheels\nmine\n", "wheels/mine.whl"),
+        (b"--no-index -f 'wheels'\nmine\n", "wheels/mine.whl"),
+        (b"-f .\nmine\n", "mine.whl"),
+        (b"mine @ file:./my%20wheels/mine.whl\n", "my wheels/mine.whl"),
+        (b"mine\n", ""),
+    ],
+)
+def test_a_list_names_files_in_every_form_that_pip_takes(bot: Path, text: bytes, names: str) -> None:
+    for name in ("wheels/mine.whl", "my wheels/mine.whl", "mine.whl", "mine/mine.py", "more/base", "more/last.txt"):
+        (bot / name).parent.mkdir(exist_ok=True)
+        (bot / name).touch()
+    (bot / "more" / "base").write_text("-r last.txt\n")
+    (bot / "requirements.txt").write_bytes(text)
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    wanted = [names] if names.startswith("my ") else names.split()
+    assert [name for name in found.files if name != "requirements.txt"] == wanted
+
+
+@pytest.mark.parametrize("line", [".", "./", "-e .", "--editable=.[extra]", ". ; python_version > '3'"])
+def test_a_list_that_asks_for_the_bots_own_folder_is_refused(bot: Path, line: str) -> None:
+    (bot / "requirements.txt").write_text(f"numpy\n{line}\n")
+    with pytest.raises(EntryError, match="asks for the bot's own folder as a package, and that is not installed"):
+        read_requirements(bot, load_manifest(bot))
+
+
+def test_lines_that_ask_for_our_packages_are_taken_out_of_lists_with_hashes(bot: Path) -> None:
+    """No list can have the hashes of what is made for each build, and an index may have another's by that name."""
+    ours = "crosstown-bot\nCrosstown_Arena>=0.1 \\\n    --hash=sha256:00\ncrosstown-bot==1  # ours\n"
+    (bot / "requirements.txt").write_text(f"tiny==1 --hash=sha256:00\n{ours}crosstown-bots\n-r more.txt\n")
+    (bot / "more.txt").write_text("crosstown-bot\n")
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert have_hashes(bot, found)
+    assert take_out_ours(bot, found) == ["crosstown-arena", "crosstown-bot"]
+    left = (bot / "requirements.txt").read_text().split("\n")
+    assert [line for line in left if line] == ["tiny==1 --hash=sha256:00", "crosstown-bots", "-r more.txt"]
+    assert (bot / "more.txt").read_text() == "\n"
+
+
+def test_a_comment_makes_no_list_one_with_hashes(bot: Path) -> None:
+    (bot / "requirements.txt").write_text("tiny  # made without --hash\n# --require-hashes\n")
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert not have_hashes(bot, found)
 
 
 def test_what_a_list_names_is_not_read_where_a_bot_may_not_have_it(bot: Path) -> None:

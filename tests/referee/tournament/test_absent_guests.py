@@ -63,7 +63,7 @@ def test_two_that_never_come_are_disqualified_and_the_others_play_on(make_tourna
         slots=4,
         absent={first.id, second.id},
         remote=frozenset({first.name, second.name}),
-        order=lambda spec: 9 if first.id in {seat.entry_id for seat in spec.seats} else 1,
+        absent_for=lambda spec: 9 if first.id in {seat.entry_id for seat in spec.seats} else 1,
     )
     assert (run.summary.given_up, run.summary.complete) == ((), True)
     assert set(run.summary.set_aside) <= {first.name, second.name}
