@@ -139,7 +139,8 @@ def combined(table: Iterable[Standing]) -> list[Combined]:
             games[row.game, row.players] = row
     made: list[Combined] = []
     for entry_id, games in rated.items():
-        total = math.fsum(row.conservative or 0.0 for row in games.values())
+        # Rounded as in the tables, or bots that are equal there would differ here by what sums lose.
+        total = round(math.fsum(row.conservative or 0.0 for row in games.values()), 9)
         error = INTERVAL_95 * math.sqrt(math.fsum((row.sigma or 0.0) ** 2 for row in games.values()))
         made.append(Combined(0, who[entry_id].name, who[entry_id].version, entry_id, total, error, games))
     made.sort(key=lambda one: (not one.games, -one.total, one.name, one.entry_id))

@@ -165,8 +165,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             continue
         out = {seat.entry_id for seat in schedule.out(spec)}
         off.update(out)
-        if out & lost:
-            seated = {seat.entry_id for seat in spec.seats}
+        seated = {seat.entry_id for seat in spec.seats}
+        if out & lost and len(seated) == len(spec.seats):  # nobody loses against itself
             bound = tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated))
             missed.append(Missed(spec.game, len(spec.seats), bound))
     final = schedule.ended and progress.whole

@@ -11,6 +11,7 @@ from referee.errors import PlatformError, UsageError
 from referee.process.checkup import Probe, SandboxError, choose_profile, probe
 from referee.process.entry import Entry
 from referee.process.outside import not_shown
+from referee.process.paths import is_there
 from referee.process.sandbox import PROFILES, Sandbox, why_no_device
 from referee.texts import one_line
 
@@ -45,7 +46,7 @@ def settle(
     wanted = next((known for known in PROFILES if known == profile), None)
     check_env(env or ())
     for path in read or ():
-        if not path.exists():
+        if not is_there(path):
             raise UsageError(f"--read {path} does not exist", "name a file or a folder that is there")
     for device in devices or ():
         if why := why_no_device(device):

@@ -420,7 +420,7 @@ def _division(
     file.check_keys(here, given, _DIVISION)
     game = read_game(file, here)
     name = read_name(file, *here, default=game.game.replace("/", "-"))
-    clock = read_clock(file, (*here, "clock"))
+    clock = read_clock(file, (*here, "clock"), limits)
     check_clock(file, (*here, "clock"), limits, clock)
     admits = _admits(file, (*here, "admits"))
     if "remote" in admits and remote is None:

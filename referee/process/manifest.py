@@ -169,8 +169,13 @@ def plays(games: Collection[str], game: str) -> bool:
 def load_manifest(folder: Path) -> Manifest:
     """Reads and checks `folder/bot.toml`. Raises ManifestError."""
     path = folder / FILE_NAME
-    if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
+    try:
+        what = "" if stat.S_ISDIR(folder.stat().st_mode) else "is not a folder"
+    except (FileNotFoundError, NotADirectoryError):
+        what = "does not exist"
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+    if what:
         raise ManifestError(f"{folder}: {what}", f"a bot is a folder with a {FILE_NAME} in it")
     try:
         text = _read(folder, path).decode("utf-8-sig")

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
+from referee.process.paths import is_file, is_folder, is_there
 from referee.process.sources import LEFT_OUT
 
 _BRIDGE = "crosstown_bridge"
@@ -112,7 +114,7 @@ def _placed(word: str, home: Path, author: Path) -> str:
     inside = path.is_relative_to(author)
     if inside and word.startswith("/"):
         return str(home / path.relative_to(author))
-    leads_out = not inside and ".." in Path(word).parts and path.exists()
+    leads_out = not inside and ".." in Path(word).parts and is_there(path)
     return str(path) if leads_out else word
 
 
@@ -153,7 +155,7 @@ def _behind_bridge(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     own = (folder / word).absolute()
-    if own.is_file() and os.access(own, os.X_OK):
+    if _is_file(own) and os.access(own, os.X_OK):
         found: Path | None = own
         _check_interpreter(folder, own, word)
     else:
@@ -169,9 +171,9 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
             )
         return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
-    if own.is_file():
+    if _is_file(own):
         raise ManifestError(f"{where}, which is not executable", f"run: chmod +x {shlex.quote(str(own))}")
-    if own.is_dir():
+    if is_folder(own):
         raise ManifestError(f"{where}, which is a folder", "name a program")
     if re.fullmatch(r"\{.*\}", word):
         raise ManifestError(f"{where}, which means nothing here", f"write {PYTHON} for the referee's own interpreter")
@@ -179,17 +181,35 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     raise ManifestError(f"{where}, which is not there: {why}", next_step)
 
 
+def _is_file(path: Path) -> bool:
+    """As `is_file`, but for errors of a name: it is the author's to mend."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in ERRORS_OF_A_NAME:
+            raise
+        return False
+
+
 def not_found(word: str, folder: Path, path: str | None = None) -> tuple[str, str]:
-    """Where a program that is not there was looked for, and what to do. `path`: PATH, if it is not this process's."""
+    """Where a program that is not there was looked for, and what to do. `path`: PATH, if it is not this process's.
+    OSError if no file can have the name."""
     own = (folder / word).absolute()
+    _is_file(own)
     if "/" in word:
+        try:
+            own.lstat()
+        except PermissionError as error:
+            return f"{own} cannot be read ({error.strerror})", "check the rights of its folders"
+        except OSError:
+            pass
         return f"there is no {own}, and a name with '/' is not looked for in PATH", "correct it"
     path = os.environ.get("PATH") if path is None else path
     if not path:
         how = "is not set" if path is None else "is empty"
         return f"it is not in {folder}, and PATH {how}", "set PATH, or name the program by its whole path"
     for place in path.split(os.pathsep):
-        if (other := Path(place) / word).is_file():
+        if is_file(other := Path(place) / word):
             return f"{other}, in PATH, is not executable", f"run: chmod +x {shlex.quote(str(other))}"
     shown = path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}..."
     return (
@@ -215,7 +235,7 @@ def _check_interpreter(folder: Path, script: Path, word: str) -> None:
         )
     words = os.fsdecode(first[2:]).split()
     where = f"{folder / FILE_NAME}: 'run' starts '{word}', whose first line names"
-    if not words or not Path(words[0]).is_file():
+    if not words or not is_file(Path(words[0])):
         named = words[0] if words else ""
         raise ManifestError(
             f"{where} the interpreter '{named}', which is not there", "install it, or correct that line"
@@ -245,7 +265,7 @@ def _check_started(folder: Path, words: Sequence[str]) -> None:
             return  # with another PATH or folder it finds others
         program = inner[0]
         own = folder / program
-        found = own.is_file() and os.access(own, os.X_OK) if "/" in program else shutil.which(program)
+        found = _is_file(own) and os.access(own, os.X_OK) if "/" in program else shutil.which(program)
         if not found:
             why, next_step = not_found(program, folder)
             where = f"{folder / FILE_NAME}: 'run' has {Path(words[0]).name} start '{program}', which is not there"

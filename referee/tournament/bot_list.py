@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import ConfigError
+from referee.process.paths import is_folder, is_there
 from referee.schedule.spec import Limits
 from referee.tournament.bot_sections import (
     BOT_KEYS,
@@ -114,7 +115,7 @@ def _pattern(file: TomlFile, bot: BotConfig) -> tuple[Path, tuple[str, ...]]:
     written = "" if bot.remote is not None or bot.copy_of else str(file.get("bots", bot.place, "path"))
     parts = Path(written).parts
     for place, part in enumerate(parts):
-        if any(mark in part for mark in _WILDCARDS) and not (base / part).exists():
+        if any(mark in part for mark in _WILDCARDS) and not is_there(base / part):
             return base, parts[place:]
         base = base / part
     return base, ()
@@ -134,7 +135,7 @@ def read_defaults(file: TomlFile, limits: Limits) -> Mapping[str, Any]:
     given = file.table(*where)
     file.check_keys(where, given, DEFAULT_KEYS)
     file.table(*where, "options")
-    check_clock(file, (*where, "clock"), limits, read_clock(file, (*where, "clock")))
+    check_clock(file, (*where, "clock"), limits, read_clock(file, (*where, "clock"), limits))
     read_resources(file, (*where, "limits"))
     read_fresh(file, *where)
     read_copies(file, where)
@@ -167,7 +168,7 @@ def _found(file: TomlFile, bot: BotConfig, base: Path, marks: tuple[str, ...], n
         file.fail(("bots", bot.place, "name"), what, "take the name away: each bot has that of its bot.toml")
     if "**" in written:
         file.fail(key, f"'{dotted(*key)}' has '**' in it", "write a * for each level of folders, such as students/*")
-    found = [folder for folder in base.glob("/".join(marks)) if folder.is_dir()]
+    found = [folder for folder in base.glob("/".join(marks)) if is_folder(folder)]
     folders = sorted(folder for folder in found if not any(part[0] == "." for part in folder.relative_to(base).parts))
     if not folders:
         what = f"'{dotted(*key)}': no folder fits the pattern {show(written)}"

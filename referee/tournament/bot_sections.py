@@ -10,6 +10,7 @@ from typing import Any
 
 from referee.folders import FolderError, expanded
 from referee.process.manifest import MAX_VERSION
+from referee.process.paths import is_there
 from referee.process.sandbox import PROFILES, Profile, Sandbox, why_no_device
 from referee.schedule.spec import (
     CLOCK_KEYS,
@@ -263,7 +264,7 @@ def check_grants(file: TomlFile, where: Where, granted: SandboxConfig) -> None:
     """ConfigError for a path or a device, named in the table at `where`, that is not there. Of bots that have left a
     run it need not be there any more."""
     for path in granted.read:
-        if not Path(path).exists():
+        if not is_there(Path(path)):
             what = f"'{dotted(*where, 'read')}': {path} does not exist"
             file.fail((*where, "read"), what, "name files or folders that are there")
     for path in granted.devices:
@@ -370,13 +371,13 @@ def read_bot(
         return BotConfig(Path(), called, {}, file.line(*here), place=place, copy_of=original)
     dials = read_remote_bot(file, here, given)
     if remote is not None and dials is not None:
-        wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"))}
+        wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"), limits)}
         check_clock(file, (*here, "clock"), limits, wide)
         club = read_club(file, here)
         return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials, place=place, club=club)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
     name = file.text_at(*here, "name", example='name = "Random"') or None
-    clock = read_clock(file, (*here, "clock"))
+    clock = read_clock(file, (*here, "clock"), limits)
     check_clock(file, (*here, "clock"), limits, clock)
     own = {**clock, **read_resources(file, (*here, "limits"))}
     sandbox = read_bot_sandbox(file, here)

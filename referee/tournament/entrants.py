@@ -26,6 +26,7 @@ from referee.process.entry import (
     remote_bot_entry,
 )
 from referee.process.manifest import BotNameError, clashes, plays
+from referee.process.paths import is_there
 from referee.process.sandbox import Profile
 from referee.run.participants import Participant
 from referee.schedule.config import make_field
@@ -365,7 +366,7 @@ def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool, elsewhere
         entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play, elsewhere=elsewhere)
     except (ManifestError, EntryError, BotNameError) as error:
         step = error.next_step
-        if not isinstance(error, BotNameError) and not bot.folder.exists() and not config.skip_bad:
+        if not isinstance(error, BotNameError) and not is_there(bot.folder) and not config.skip_bad:
             step += "; if it is gone from a run that has begun: crosstown withdraw RUN BOT"
         raise _bot_error(config, bot, f"bot: {error}", step) from None
     _check_games(config, bot, entry)

@@ -11,6 +11,7 @@ from typing import Any
 from referee.errors import ConfigError, UsageError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import ANY_GAME, BotNameError, Manifest
+from referee.process.paths import is_there
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.run.decisions import JoiningBot
@@ -93,7 +94,7 @@ def _load_added(config: TournamentConfig, bot: Participant, given: BotConfig, *,
         raise UsageError(f"{who}: {error.sentence}", _restore(bot.name)) from None
     if entry.id != bot.entry_id:
         raise UsageError(f"the bot '{bot.name}' in {given.folder} was changed since it was added", _restore(bot.name))
-    gone = [path for path in given.sandbox.read if not Path(path).exists()]
+    gone = [path for path in given.sandbox.read if not is_there(Path(path))]
     if gone:
         raise UsageError(f"{who} was granted {gone[0]} to read, which does not exist", _restore(bot.name))
     lost = [f"{path}, which {why}" for path in given.sandbox.devices if (why := why_no_device(path))]

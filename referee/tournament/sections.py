@@ -437,9 +437,9 @@ def read_limits(file: TomlFile) -> Limits:
     return _together(file, ("clock",), DEFAULTS, values)
 
 
-def read_clock(file: TomlFile, where: Where) -> Mapping[str, float]:
-    """The limits of time that the table at `where` names. Raises ConfigError."""
-    return _limits(file, where, CLOCK_KEYS)
+def read_clock(file: TomlFile, where: Where, limits: Limits | None = None) -> Mapping[str, float]:
+    """The limits of time that the table at `where` names, over `limits`. Raises ConfigError."""
+    return _limits(file, where, CLOCK_KEYS, limits)
 
 
 def read_resources(file: TomlFile, where: Where) -> Mapping[str, float]:
@@ -500,8 +500,9 @@ def read_ponder(file: TomlFile) -> bool:
     return ponder is not False
 
 
-def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, float]:
+def _limits(file: TomlFile, where: Where, known: tuple[str, ...], limits: Limits | None = None) -> dict[str, float]:
     given = file.table(*where)
+    total = given.get("total_s", 0 if limits is None else limits.total_s)
     file.check_keys(where, given, known)
     for name, value in given.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -518,8 +519,8 @@ def _limits(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, f
             bound = f"at least {least:g}{', or 0 for no limit' if or_0 else ''}, not {_number(value)}"
             file.fail((*where, name), f"'{dotted(*where, name)}' must be {bound}: no bot can start with less", example)
         try:
-            # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
-            no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")
+            # Without a total a move's limit cannot be 0.
+            no_total = name == "bank_s" or not (total or name in ("total_s", "increment_s"))
             Limits(**{"total_s": 0 if no_total else 1, name: value})
         except SpecError as error:
             default = getattr(DEFAULTS, name) or 10

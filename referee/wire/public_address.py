@@ -39,6 +39,7 @@ subjectAltName = {names}
 """
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*")
 _MAX_PORT = 65535
+_MOST_SHOWN = 60
 
 
 KEEPALIVE_S = 75.0
@@ -70,9 +71,9 @@ def parse_address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not colon or not bare or (":" in bare and bare == host) or any(mark in bare for mark in " /%,"):
-        raise ValueError(f"{text!r} is not HOST:PORT, such as 0.0.0.0:7000 or [::1]:7000")
+        raise ValueError(f"{_shown(text)} is not HOST:PORT, such as 0.0.0.0:7000 or [::1]:7000")
     if not port.isascii() or not port.isdigit() or int(port) > _MAX_PORT:
-        raise ValueError(f"the port of {text!r} is not a number from 0 to {_MAX_PORT}")
+        raise ValueError(f"the port of {_shown(text)} is not a number from 0 to {_MAX_PORT}")
     return bare, int(port)
 
 
@@ -159,7 +160,7 @@ def _make_certificate(certificate: Path, key: Path, request: str) -> None:
 def check_public(text: str) -> None:
     """ValueError for what is no name of a machine, nor an address of one."""
     if not _is_address(text) and _HOST.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is not the name of a machine, such as referee.example.org, nor an address")
+        raise ValueError(f"{_shown(text)} is not the name of a machine, such as referee.example.org, nor an address")
 
 
 def _names(host: str, public: str) -> set[str]:
@@ -197,6 +198,10 @@ def _this_machine() -> str:
 def _is_any(host: str) -> bool:
     """Whether `host` stands for all addresses of this machine."""
     return _is_address(host) and ipaddress.ip_address(host).is_unspecified
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}...")
 
 
 def _is_address(text: str) -> bool:

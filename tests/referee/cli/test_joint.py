@@ -18,6 +18,7 @@ from leaderboard.web.facts import facts_of
 from referee.errors import UsageError
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
+from referee.schedule.schedule import known_matches
 
 
 @pytest.fixture
@@ -210,6 +211,25 @@ def test_a_sum_over_two_games_is_that_of_both(make_run, runs):
     assert found[first.entry_id].total == pytest.approx(2 * first.conservative)
     assert found[first.entry_id].error == pytest.approx(1.959964 * (2 * first.sigma**2) ** 0.5)
     assert found[table[1].entry_id].total == pytest.approx(table[1].conservative)
+
+
+def test_a_bot_that_has_left_loses_no_match_against_itself(make_run):
+    run = Run(make_run(played=0, blocks=1, more="[round-robin]\nmirrors = true"))
+    name = run.participants[0].name
+    run.leave("withdrawn", name, "losses", by="eve", reason="")
+    schedule = known_matches(Run(run.folder).schedule_config)
+    missed = [spec for spec in schedule if name in (names := {seat.name for seat in spec.seats}) and len(names) > 1]
+    _, view = counted_rows(Run(run.folder), [])
+    assert len(view.missed) == len(missed) > 0
+
+
+def test_bots_that_are_equal_in_every_table_share_a_rank_in_the_sum(make_run, runs):
+    """What floating-point sums lose differs by bot."""
+    row = joint_standings(join(runs))[0]
+    one, other = (
+        replace(row, entry_id=id_, conservative=row.conservative + lost) for id_, lost in (("a", 0), ("b", 1e-13))
+    )
+    assert [found.rank for found in combined([one, other])] == [1, 1]
 
 
 async def test_pages_and_the_interface_show_ratings_relative_to_the_anchors(make_run, tmp_path):

@@ -113,6 +113,7 @@ def test_sections_that_a_tournament_has_too_mean_the_same(write_file, write_bot)
         ('"toy"', '"toy"\nplayers = 9', 4, "toy is not played by 9", "2, 3, 4"),
         ('"toy"', '"toy"\noptions = { round = 1 }', 4, "toy has no option 'round'", "did you mean 'rounds'?"),
         ('"toy"', '"toy"\nclock = { mov_s = 1 }', 4, "unknown key 'divisions[1].clock.mov_s'", "'move_s'?"),
+        ('"toy"', '"toy"\nclock = { move_s = -1 }', 4, "clock.move_s' must be at least 0.001, not -1", "move_s"),
         ('"toy"', '"toy"\nname = ".."', 4, "'divisions[1].name' must be fit for a folder", "name ="),
         (
             '"toy"',

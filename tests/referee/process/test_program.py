@@ -1,8 +1,10 @@
 """Finding the program of a bot before any match."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +97,36 @@ def test_a_missing_program_says_which_path_it_was_looked_for_in(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ManifestError, match=f"{tmp_path}/no-such-program, in PATH, is not executable"):
         load_entry(folder)
+
+
+def test_a_folder_of_path_that_may_not_be_looked_at_hides_no_other(
+    write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one of root's, inherited by another user in a container. A name that is too long is refused for root."""
+    monkeypatch.setenv("PATH", f"/{'x' * 300}:/usr/bin")
+    for run in (["no-such-program"], [*BRIDGE, "no-such-program"], ["env", "no-such-program"]):
+        with pytest.raises(ManifestError, match="'no-such-program', which is not there: it is neither in"):
+            load_entry(write_bot(run=run))
+
+
+def test_a_program_or_a_folder_that_may_not_be_looked_at_is_named_with_the_reason(
+    write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real = os.stat
+
+    def refuse(path: Any, *rest: Any, **named: Any) -> os.stat_result:
+        if "/closed/" in os.fspath(path) if isinstance(path, str | Path) else False:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *rest, **named)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(os, "lstat", refuse)
+    with pytest.raises(ManifestError, match=r"/closed/bot: cannot be read \(Permission denied\)"):
+        load_entry(tmp_path / "closed" / "bot")
+    with pytest.raises(ManifestError, match=r"which is not there: /closed/x cannot be read \(Permission denied\)"):
+        load_entry(write_bot(run=["/closed/x"]))
+    with pytest.raises(ManifestError, match=r"which is not there: /closed/x cannot be read \(Permission denied\)"):
+        load_entry(write_bot(run=["env", "/closed/x"]))
 
 
 @pytest.mark.parametrize(

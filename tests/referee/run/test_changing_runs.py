@@ -347,6 +347,7 @@ def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, 
     ("words", "what"),
     [
         (("bots/late0", "--clock", "movs=2"), "unknown key 'clock.movs'"),
+        (("bots/late0", "--clock", "move_s=-1"), "'clock.move_s' must be at least 0.001, not -1"),
         (("bots/late0", "--clock", "move_s"), "--clock 'move_s' is not NAME=VALUE"),
         (("bots/late0", "--limit", "memory_mib=1e99"), "'limits.memory_mib'"),
         (("bots/late0", "--option", "deepness=3"), "it has no option 'deepness'"),

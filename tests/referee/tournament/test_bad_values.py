@@ -99,6 +99,12 @@ def test_a_long_word_that_is_unknown_is_cut(write_file, key):
     assert len(refusal(write_file, key, f'"{"x" * 3000}"')) < 400
 
 
+@pytest.mark.parametrize("key", ["listen", "public"])
+def test_a_long_address_is_cut(write_file, key):
+    more = "" if key == "listen" else 'listen = "127.0.0.1:0"\n'
+    assert len(refusal(write_file, key, f'"{"x" * 3000}"\n{more}', "remote")) < 300
+
+
 @pytest.mark.parametrize("key", ["game", "format", "data", "openings", "entries", "stop_when"])
 def test_a_zero_byte_in_a_text_is_told(write_file, key):
     assert f"'{key}' has a zero byte in it" in refusal(write_file, key, '"a\\u0000b"')

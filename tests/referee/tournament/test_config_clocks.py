@@ -81,6 +81,21 @@ def test_what_makes_no_clock_is_told(write_file: Write, bots: None, text: str, s
     assert said in f"{found.value} {found.value.next_step}"
 
 
+@pytest.mark.parametrize("name", ["move_s", "first_move_s"])
+@pytest.mark.parametrize("place", ["[bot_defaults]\n", BOTS, "[clock]\ntotal_s = 0\n" + BOTS])
+def test_no_limit_for_a_move_is_offered_only_where_there_is_a_total(
+    write_file: Write, bots: None, name: str, place: str
+) -> None:
+    text = f"{place}clock = {{ {name} = -1 }}\n"
+    with pytest.raises(ConfigError) as found:
+        load_config(write_file(HEAD + (text if "[[bots]]" in text else text + BOTS)))
+    assert f"clock.{name}' must be at least 0.001, not -1" in str(found.value)
+    with pytest.raises(ConfigError, match=r"must be at least 0\.001, or 0 for no limit, not -1"):
+        load_config(write_file(f"{HEAD}[clock]\ntotal_s = 9\n{BOTS}clock = {{ {name} = -1 }}\n"))
+    own = write_file(f"{HEAD}{BOTS}clock = {{ total_s = 9, {name} = 0 }}\n")
+    assert load_config(own).bots[-1].clock == {"total_s": 9, name: 0}
+
+
 @pytest.mark.parametrize("value", ["1", '"no"'])
 def test_ponder_is_yes_or_no(write_file: Write, bots: None, value: Any) -> None:
     with pytest.raises(ConfigError, match="'ponder' must be true or false"):
