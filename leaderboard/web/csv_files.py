@@ -16,7 +16,7 @@ from leaderboard.usage import COLUMNS as USAGE_COLUMNS
 _STANDING = (
     "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
     "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors",
-    "mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms", "note",
+    "mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms", "note", "group", "forfeited",
 )  # fmt: skip
 _MATCH = (
     "match_id",
@@ -39,9 +39,14 @@ def standings_csv(rows: Iterable[Standing]) -> Response:
     table = list(rows)
     used = USAGE_COLUMNS if any(row.usage for row in table) else ()
     lines = (
-        [*(getattr(row, name) for name in _STANDING), *((row.usage or {}).get(name) for name in used)] for row in table
+        [
+            *(getattr(row, name) for name in _STANDING),
+            ";".join(f"{reason}={number}" for reason, number in row.faults.items()),
+            *((row.usage or {}).get(name) for name in used),
+        ]
+        for row in table
     )
-    return _csv((*_STANDING, *used), lines, "standings.csv")
+    return _csv((*_STANDING, "faults", *used), lines, "standings.csv")
 
 
 def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int], seating: Mapping[str, Pairing]) -> Response:

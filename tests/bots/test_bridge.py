@@ -293,6 +293,16 @@ def turn_of(legal_count: int, left_s: float) -> Turn:
     return Turn(Match(pb.MatchStart(match="m", game="shibuya")), decide)
 
 
+async def test_lines_tell_of_every_kind_of_clock() -> None:
+    clock = pb.Clock(total_us=60_000_000, increment_us=500_000, bank_us=9_000_000)
+    match = Match(pb.MatchStart(match="m", game="shibuya", options="{}", clock=clock))
+    start = json.loads(JsonLines().start(match))
+    assert (start["bank_s"], start["total_s"], start["increment_s"]) == (9, 60, 0.5)
+    left = pb.Clock(left_us=42_000_000, total_left_us=41_000_000, bank_left_us=8_000_000)
+    asked = json.loads(JsonLines().question(Turn(match, pb.Decide(match="m", decision=3, legal_count=2, clock=left))))
+    assert (asked["left_s"], asked["total_left_s"], asked["bank_left_s"]) == (42, 41, 8)
+
+
 async def test_text_is_not_asked_again_when_time_is_up(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from crosstown_bot import Match, Turn
-from crosstown_bridge.gtp import GtpBot, time_settings
+from crosstown_bridge.gtp import GtpBot, time_left, time_settings
 from crosstown_bridge.uci import UciBot, note_of, search_limits
 from crosstown_proto.v1 import referee_pb2 as pb
 
@@ -201,6 +201,11 @@ def turn_of(clock: dict[str, int], left_us: int, **more: int) -> Turn:
             {},
             "wtime 41970 btime 41970 winc 500 binc 500",
         ),
+        (
+            turn_of({"total_us": 60_000_000, "first_move_us": 5_000_000}, 5_000_000, total_left_us=60_000_000),
+            {},
+            "wtime 4970 btime 4970 winc 0 binc 0",
+        ),
         (turn_of({"move_us": 10_000}, 10_000), {}, "movetime 1"),
     ],
 )
@@ -282,6 +287,10 @@ async def test_what_a_go_engine_does_wrong_is_its_fault(
 async def test_the_time_of_a_go_engine_is_the_referees() -> None:
     assert time_settings(Match(pb.MatchStart(clock=pb.Clock(move_us=5_000_000))), {}) == "time_settings 0 4 1"
     assert time_settings(Match(pb.MatchStart(clock=pb.Clock(total_us=60_000_000))), {}) == "time_settings 59 0 0"
+    total = turn_of({"total_us": 60_000_000}, 42_000_000, total_left_us=42_000_000)
+    assert (time_left(total, {}), time_left(total, {"go_overhead_ms": 3000})) == (41, 39)
+    first = turn_of({"total_us": 60_000_000, "first_move_us": 5_000_000}, 5_000_000, total_left_us=60_000_000)
+    assert time_left(first, {}) == 4
 
 
 async def test_gnu_go_plays_itself(hall: Any) -> None:

@@ -14,6 +14,7 @@ from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.ratings.live import rate_live
 from leaderboard.records import ReadMatch
 from leaderboard.report import report_html
+from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Entrant, standings
 from leaderboard.statistics import statistics
 
@@ -52,6 +53,13 @@ def some_matches(make_row):
         return rows
 
     return make
+
+
+def test_the_table_of_the_format_has_its_notes(some_matches):
+    rows = [{"rank": 1, "name": "ann", "entry_id": "a", "points": "2"}]
+    table = FormatTable("swiss", rows, notes=("'bob' is <out> of the run",))
+    page = page_of(some_matches(4, "ann", "bob"), format_table=table)
+    assert "&#39;bob&#39; is &lt;out&gt; of the run" in page
 
 
 def page_of(rows, entrants=(), **more):

@@ -79,8 +79,7 @@ class GtpBot(Bot):
                 colour, vertex = event.acted.text.split(" ")
                 await self._ask(f"play {colour} {vertex}", until)
         if self._knows_time and turn.match.total_s:
-            left_s = max(0, int(turn.total_left_s - OVERHEAD_MS / 1000))
-            await self._ask(f"time_left {self._own} {left_s} 0", until)
+            await self._ask(f"time_left {self._own} {time_left(turn, self.options)} 0", until)
         answer = await self._ask(f"genmove {self._own}", until)
         legal = [text.split(" ")[-1].lower() for text in turn.legal_actions.texts]
         vertex = answer.strip().lower()
@@ -106,7 +105,16 @@ class GtpBot(Bot):
 
 def time_settings(match: Match, options: Mapping[str, Any]) -> str:
     """A time for the match, or one for each move as Canadian overtime of one stone; whole seconds, at least one."""
-    overhead_s = (limit(options, "overhead_ms") or OVERHEAD_MS) / 1000
+    overhead_s = _overhead_s(options)
     if match.total_s and not match.move_limit_s:
         return f"time_settings {max(1, int(match.total_s - overhead_s))} 0 0"
     return f"time_settings 0 {max(1, int(match.move_limit_s - overhead_s))} 1"
+
+
+def time_left(turn: Turn, options: Mapping[str, Any]) -> int:
+    """Whole seconds for this move and all that follow; for this one alone where it has a limit of its own."""
+    return max(0, int(min(turn.left_s, turn.total_left_s) - _overhead_s(options)))
+
+
+def _overhead_s(options: Mapping[str, Any]) -> float:
+    return (limit(options, "overhead_ms") or OVERHEAD_MS) / 1000

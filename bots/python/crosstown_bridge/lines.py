@@ -62,6 +62,9 @@ class JsonLines:
                 "options": match.options,
                 "first_move_limit_s": match.first_move_limit_s,
                 "move_limit_s": match.move_limit_s,
+                "bank_s": match.bank_s,
+                "total_s": match.total_s,
+                "increment_s": match.increment_s,
                 "bot_seed": str(match.bot_seed),
             },
         )
@@ -76,6 +79,8 @@ class JsonLines:
                 "kind": turn.kind,
                 "legal_count": turn.legal_count,
                 "left_s": turn.left_s,
+                "bank_left_s": turn.bank_left_s,
+                "total_left_s": turn.total_left_s,
                 "last_latency_s": turn.last_latency_s,
                 "board": turn.board,
                 "actions": turn.action_texts,

@@ -128,7 +128,8 @@ def search_limits(turn: Turn, options: Mapping[str, Any]) -> str:
     overhead_ms = limit(options, "overhead_ms") or OVERHEAD_MS
     match = turn.match
     if match.total_s and not match.move_limit_s:
-        left_ms = max(1, int(turn.total_left_s * 1000) - overhead_ms)
+        # A first move may have a limit of its own.
+        left_ms = max(1, int(min(turn.left_s, turn.total_left_s) * 1000) - overhead_ms)
         increment_ms = int(match.increment_s * 1000)
         return f"wtime {left_ms} btime {left_ms} winc {increment_ms} binc {increment_ms}"
     usual_s = match.move_limit_s or turn.left_s

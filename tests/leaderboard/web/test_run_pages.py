@@ -127,6 +127,10 @@ async def test_the_table_and_the_matches_can_be_had_as_csv(web: httpx.AsyncClien
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert [(row["rank"], row["name"], row["won"]) for row in rows] == [("1", "'=ann()", "2"), ("2", "bob", "0")]
+    assert [(row["group"], row["forfeited"], row["faults"]) for row in rows] == [
+        ("1", "0", ""),
+        ("1", "0", "crashed=1"),
+    ]
     matches = list(csv.DictReader(io.StringIO((await web.get("/runs/cup/matches.csv")).text)))
     assert [(row["match_id"], row["reason"]) for row in matches] == [("m2", "crashed"), ("m1", "normal")]
     assert matches[0]["seats"] == "1. =ann(); 2. bob (crashed)"
