@@ -1,13 +1,16 @@
 """Chess and Go engines as bots: real ones, and fake ones that do everything wrong."""
 
+import asyncio
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crosstown_bot import Match, Turn
+from crosstown_bridge.engines import Engine, Patience, patience_to_start
 from crosstown_bridge.gtp import GtpBot, time_left, time_settings
 from crosstown_bridge.uci import UciBot, note_of, search_limits
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -167,14 +170,36 @@ async def test_what_an_engine_does_wrong_is_its_fault(hall: Any, go: str, reason
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("import time; time.sleep(60)", "the engine did not answer in time; expected uciok"),
+        ("import time; time.sleep(60)", "no answer from the engine yet; expected uciok"),
         ("print('hello')", "expected uciok"),
     ],
 )
 async def test_an_engine_that_does_not_speak_the_protocol_does_not_start(hall: Any, body: str, sentence: str) -> None:
-    result, record, faults = await play(hall, uci(hall), engine(hall, "uci", body))
+    limits = replace(PATIENT, ready_s=3)
+    result, record, faults = await play(hall, uci(hall), engine(hall, "uci", body), limits=limits)
     assert result.reason is EndReason.START_FAILED
     assert sentence in faults + record.footer.detail
+
+
+class Silent:
+    """A program that says nothing before it is told to."""
+
+    def __init__(self) -> None:
+        self.said: asyncio.Queue[str] = asyncio.Queue()
+
+    async def line(self) -> str:
+        return await self.said.get()
+
+
+async def test_an_engine_has_the_time_that_the_referee_may_give_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """On a busy machine up to ten limits; and for its start what the organiser allows."""
+    silent = Silent()
+    asyncio.get_running_loop().call_later(0.5, silent.said.put_nowait, "bestmove a2a3")
+    async with asyncio.timeout(20):
+        assert await Engine(silent).line(Patience(0.1), "bestmove") == "bestmove a2a3"  # type: ignore[arg-type]
+    assert "no answer from the engine yet; expected bestmove" in capsys.readouterr().err
+    match = Match(pb.MatchStart(), ready_limit_s=60)
+    assert patience_to_start(match).silent_s - patience_to_start(Match(pb.MatchStart())).silent_s > 40
 
 
 async def test_an_engine_of_chess_refuses_another_game_by_name(hall: Any) -> None:

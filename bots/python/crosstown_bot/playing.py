@@ -63,7 +63,7 @@ class Playing:
         """How many there have been."""
         self.session = ""
         """By which it may come back; '' where it cannot."""
-        self.reconnect_s = 0.0
+        self.reconnect_s = self._ready_limit_s = 0.0
         self.received = 0
         self.progress = 0
         """How many sessions began, and decisions were answered for the first time."""
@@ -80,6 +80,7 @@ class Playing:
             self.progress += 1
         self.session = welcome.session
         self.reconnect_s = welcome.reconnect_us / 1e6
+        self._ready_limit_s = welcome.limits.ready_us / 1e6
         self.received = max(0, welcome.next_message - 1)
 
     def forget(self) -> None:
@@ -98,7 +99,7 @@ class Playing:
             elif body == "match_start":
                 match_id = message.match_start.match
                 if self._match is None or self._match.id != match_id:  # else its Ready was lost on the way
-                    self._match = Match(message.match_start, bot.messages, _switched_off(bot))
+                    self._match = Match(message.match_start, bot.messages, _switched_off(bot), self._ready_limit_s)
                     await settled(bot.start(self._match))
                 await write(pb.BotMessage(ready=pb.Ready(match=match_id)).SerializeToString())
             elif body == "match_end" and self._match is not None:

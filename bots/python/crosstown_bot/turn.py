@@ -18,7 +18,11 @@ class Match:
     """One match, the same object in all its turns. `store` is free for the bot's own use."""
 
     def __init__(
-        self, start: pb.MatchStart, messages: ModuleType | None = None, switched_off: frozenset[str] = frozenset()
+        self,
+        start: pb.MatchStart,
+        messages: ModuleType | None = None,
+        switched_off: frozenset[str] = frozenset(),
+        ready_limit_s: float = 0.0,
     ) -> None:
         """`switched_off`: what the bot asked the referee not to send, by the names of `Turn`."""
         self.id: str = start.match
@@ -27,6 +31,8 @@ class Match:
         self.seat: int = start.seat
         self.players: int = start.players
         self.teams: tuple[int, ...] = tuple(start.teams)
+        self.ready_limit_s = ready_limit_s
+        """For `start`; 0 if the referee did not say."""
         self.first_move_limit_s: float = start.clock.first_move_us / 1e6
         self.move_limit_s: float = start.clock.move_us / 1e6
         self.bank_s: float = start.clock.bank_us / 1e6

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosstown_bot import Bot, Match, ProviderError, Result, Turn, run
 
-from crosstown_bridge.child import Child, ChildGone, say
+from crosstown_bridge.child import SILENCE_SHARE, Child, ChildGone, say
 from crosstown_bridge.gtp import GtpBot
 from crosstown_bridge.lines import NO_INDEX, BadAnswer, JsonLines, TextLines, before_the_question
 from crosstown_bridge.terminal import Terminal
@@ -17,9 +17,6 @@ from crosstown_bridge.uci import UciBot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-SILENCE_SHARE = 0.8
-"""Share of the time for an answer, after which the author reads what the silent program is doing."""
 
 MOST_TOLD = 5
 """Different bad answers to one question that are shown."""

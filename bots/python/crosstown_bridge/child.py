@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1 << 20
 """Bytes of one answer; more is an error, so that a program that never breaks its lines cannot fill the memory."""
 
+SILENCE_SHARE = 0.8
+"""Share of the time for an answer, after which the author reads what the silent program is doing."""
+
 GRACE_S = 0.5
 """What the program gets to exit after its input was closed."""
 

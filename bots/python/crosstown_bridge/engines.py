@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from crosstown_bridge.child import ChildGone, say
+from crosstown_bridge.child import SILENCE_SHARE, ChildGone, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crosstown_bot import Turn
+    from crosstown_bot import Match, Turn
 
     from crosstown_bridge.child import Child
 
 START_S = 5.0
-"""What an engine gets to say that it is ready, of the referee's limits for that."""
+"""What an engine gets to say that it is ready, of a referee that does not say how long a bot has."""
+
+MOST_LIMITS = 10
+"""The referee gives back the time in which a busy machine keeps a bot from running, up to so many limits."""
 
 LATE_S = 2.0
-"""How long after the referee's deadline an engine may still end its search, before it is killed."""
+"""After all of these an engine may still end its search for so long, before it is killed."""
 
 OVERHEAD_MS = 30
 """Taken off the time that an engine is told, for the way of its answer through the bridge and the referee."""
@@ -35,6 +40,16 @@ class EngineFault(Exception):
     """The engine cannot play on. One sentence for its author; the process ends, which loses the match."""
 
 
+class Patience:
+    """How long an engine may take for an answer, which may be several lines."""
+
+    def __init__(self, limit_s: float) -> None:
+        now_s = time.monotonic()
+        self.silent_s = now_s + SILENCE_SHARE * limit_s
+        """When the author is told what is waited for; infinite once that is done."""
+        self.deadline_s = now_s + MOST_LIMITS * limit_s + LATE_S
+
+
 class Engine:
     """An engine and its lines."""
 
@@ -44,10 +59,16 @@ class Engine:
     def tell(self, line: str) -> None:
         self._child.tell(f"{line}\n")
 
-    async def line(self, deadline_s: float, waited_for: str) -> str:
-        """Its next line before `deadline_s` (monotonic). EngineFault if none comes, or it has ended."""
+    async def line(self, until: Patience, waited_for: str) -> str:
+        """Its next line. EngineFault if none comes in time, or it has ended."""
         try:
-            async with asyncio.timeout_at(deadline_s):  # the loop's clock is the monotonic one
+            if until.silent_s < until.deadline_s:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(until.silent_s):  # the loop's clock is the monotonic one
+                        return await self._child.line()
+                until.silent_s = math.inf
+                say(f"no answer from the engine yet; expected {waited_for}")
+            async with asyncio.timeout_at(until.deadline_s):
                 return await self._child.line()
         except TimeoutError:
             raise EngineFault(f"the engine did not answer in time; expected {waited_for}") from None
@@ -88,9 +109,9 @@ def written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def deadline(turn: Turn) -> float:
-    """When the bridge gives the engine up, by the monotonic clock: after the referee has."""
-    return time.monotonic() + turn.left_s + LATE_S
+def patience_to_start(match: Match) -> Patience:
+    """For the engine to get ready."""
+    return Patience(match.ready_limit_s or START_S)
 
 
 def illegal(turn: Turn, move: str, legal: list[str]) -> int:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from crosstown_bot import RESIGN, Bot, Match, Turn
 
 from crosstown_bridge.engines import (
     OVERHEAD_MS,
-    START_S,
     Engine,
     EngineFault,
+    Patience,
     check_limits,
-    deadline,
     engine_options,
     illegal,
     limit,
+    patience_to_start,
     written,
 )
 
@@ -54,14 +53,15 @@ class GtpBot(Bot):
             self._child.listen()
             self._engine.drop_old_lines()
             self._own = COLOURS[match.seat]
+            until = patience_to_start(match)
             for command, value in engine_options(self.options).items():
-                await self._ask(f"{command} {written(value)}".strip())
-            await self._ask(f"boardsize {match.options['board_size']}")
-            await self._ask("clear_board")
-            await self._ask(f"komi {match.options['komi']}")
-            self._knows_time = await self._ask("known_command time_settings") == "true"
+                await self._ask(f"{command} {written(value)}".strip(), until)
+            await self._ask(f"boardsize {match.options['board_size']}", until)
+            await self._ask("clear_board", until)
+            await self._ask(f"komi {match.options['komi']}", until)
+            self._knows_time = await self._ask("known_command time_settings", until) == "true"
             if self._knows_time:
-                await self._ask(time_settings(match, self.options))
+                await self._ask(time_settings(match, self.options), until)
         except EngineFault as fault:
             raise SystemExit(f"bridge: match {match.id}: {fault}") from None
 
@@ -73,7 +73,7 @@ class GtpBot(Bot):
             raise SystemExit(f"bridge: decision {turn.number} of match {turn.match.id}: {fault}") from None
 
     async def _choose(self, turn: Turn) -> Any:
-        until = deadline(turn)
+        until = Patience(turn.left_s)
         for event in turn.events:
             if event.WhichOneof("body") == "acted" and COLOURS[event.acted.seat] != self._own:
                 colour, vertex = event.acted.text.split(" ")
@@ -87,9 +87,8 @@ class GtpBot(Bot):
             return RESIGN
         return legal.index(vertex) if vertex in legal else illegal(turn, answer, legal)
 
-    async def _ask(self, command: str, until: float | None = None) -> str:
+    async def _ask(self, command: str, until: Patience) -> str:
         """The answer to a command, without its `=`. EngineFault for a refusal."""
-        until = time.monotonic() + START_S if until is None else until
         self._engine.tell(command)
         lines: list[str] = []
         while True:

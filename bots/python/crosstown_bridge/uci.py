@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from crosstown_bot import Bot, Match, Turn
@@ -10,14 +9,14 @@ from crosstown_bot import Bot, Match, Turn
 from crosstown_bridge.child import say
 from crosstown_bridge.engines import (
     OVERHEAD_MS,
-    START_S,
     Engine,
     EngineFault,
+    Patience,
     check_limits,
-    deadline,
     engine_options,
     illegal,
     limit,
+    patience_to_start,
     written,
 )
 
@@ -56,20 +55,20 @@ class UciBot(Bot):
             if match.options.get("chess960"):
                 raise EngineFault("the bridge plays usual chess only; leave the option chess960 out")
             self._child.listen()
+            until = patience_to_start(match)
             if not self._started:
-                await self._handshake()
+                await self._handshake(until)
                 self._started = True
             self._engine.tell("ucinewgame")
-            await self._is_ready()
+            await self._is_ready(until)
         except EngineFault as fault:
             raise SystemExit(f"bridge: match {match.id}: {fault}") from None
         start = match.options.get("start", "")
         self._position = f"fen {start}" if start else "startpos"
         self._moves = []
 
-    async def _handshake(self) -> None:
+    async def _handshake(self, until: Patience) -> None:
         known: dict[str, str] = {}
-        until = time.monotonic() + START_S
         self._engine.tell("uci")
         while (line := await self._engine.line(until, "uciok")).strip() != "uciok":
             if line.startswith("option name "):
@@ -81,11 +80,10 @@ class UciBot(Bot):
             if name.lower() not in known:
                 say(f"the engine names no option {name!r}; it has: {', '.join(sorted(known.values())) or 'none'}")
             self._engine.tell(f"setoption name {known.get(name.lower(), name)} value {written(value)}")
-        await self._is_ready()
+        await self._is_ready(until)
 
-    async def _is_ready(self) -> None:
+    async def _is_ready(self, until: Patience) -> None:
         self._engine.tell("isready")
-        until = time.monotonic() + START_S
         while (await self._engine.line(until, "readyok")).strip() != "readyok":
             continue
 
@@ -103,7 +101,7 @@ class UciBot(Bot):
         self._engine.drop_old_lines()
         self._engine.tell(f"position {self._position}{moves}")
         self._engine.tell(f"go {search_limits(turn, self.options)}")
-        until = deadline(turn)
+        until = Patience(turn.left_s)
         info = ""
         while True:
             line = await self._engine.line(until, "bestmove")
