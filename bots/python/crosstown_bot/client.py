@@ -22,7 +22,7 @@ import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from crosstown_bot.playing import Playing, Stream, StreamBrokenError, hello
-from crosstown_bot.traces import print_stacks_when_asked, shorten_tracebacks
+from crosstown_bot.traces import print_stacks_when_asked, print_waiting_tasks_too, shorten_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -191,6 +191,8 @@ async def _connect(
     prints_stacks: bool = False,
 ) -> str:
     """Why the session ended; empty after Bye."""
+    if prints_stacks:
+        print_waiting_tasks_too()
     playing = Playing(bot, prints_stacks=prints_stacks)
     remote = not _is_local(address)
     until = time.monotonic() + (REMOTE_LIMIT_S if remote else 0)

@@ -6,9 +6,10 @@ import asyncio
 import faulthandler
 import signal
 import sys
+import threading
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,32 @@ def print_stacks_when_asked() -> bool:
     except (OSError, ValueError):  # closed, or no file
         return False
     return numbers[-1] in free
+
+
+def print_waiting_tasks_too() -> None:
+    """From now on the stacks of tasks of this loop that wait in the author's code follow those of the threads, of which
+    none shows where a coroutine waits. Call it in the loop's thread, after `print_stacks_when_asked` was True."""
+    number = getattr(signal, "SIGRTMAX", 0) - 1
+    if number < 0 or sys.__stderr__ is None or threading.current_thread() is not threading.main_thread():
+        return
+    faulthandler.unregister(number)  # else it would go on without the handler that is set now
+    asyncio.get_running_loop().add_signal_handler(number, _print_tasks)
+    faulthandler.register(number, file=sys.__stderr__, all_threads=True, chain=True)
+
+
+def _print_tasks() -> None:
+    for task in asyncio.all_tasks():
+        frames = list(_frames_of(task.get_coro()))
+        if any(not (file.startswith(_LEFT_OUT) or "/grpc/" in file) for file, _, _ in frames):
+            lines = [f'  File "{file}", line {line} in {name}' for file, line, name in reversed(frames)]
+            print("Stack of a task (most recent call first):", *lines, sep="\n", file=sys.__stderr__, flush=True)
+
+
+def _frames_of(waiting: Any) -> Iterator[tuple[str, int, str]]:
+    """File, line and name of each coroutine that waits for the next one, the outermost first."""
+    while (frame := getattr(waiting, "cr_frame", None) or getattr(waiting, "gi_frame", None)) is not None:
+        yield frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -20,7 +20,7 @@ from referee.texts import own_frames
 Spawn = Callable[[str, int], int]
 
 BOT = """
-import signal, sys, threading, time
+import asyncio, signal, sys, threading, time
 from crosstown_bot import Bot, run
 
 def spin(seconds):
@@ -49,8 +49,16 @@ class Odd(Bot):
 
     def choose(self, turn):
         if self.matches == self.options["late_in"]:
+            if self.options["waits"]:
+                return self.ask_a_model()
             self.think_too_long()
         return 0
+
+    async def ask_a_model(self):
+        await self.wait_for_its_reply()
+
+    async def wait_for_its_reply(self):
+        await asyncio.sleep(20)
 
     def think_too_long(self):
         if self.options["uses_sigusr1"]:
@@ -78,6 +86,7 @@ uses_sigusr1 = false
 ponders = false
 loads = false
 prepares = false
+waits = false
 """
 LIMITS = Limits(startup_s=60, ready_s=30, first_move_s=30, move_s=30)
 SHORT = {"first_move_s": 0.5, "move_s": 0.5}
@@ -228,6 +237,19 @@ def children(pid: int) -> list[int]:
 )
 def test_stacks_are_told_from_what_the_bot_prints(printed: str, stacks: str) -> None:
     assert stacks_in(printed) == stacks
+
+
+@pytest.mark.slow
+async def test_a_bot_that_waits_in_a_coroutine_shows_where(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, late_in=1, waits=True)
+    async with stage.table:
+        result = await stage.play(1, **SHORT)
+    fault = result.faults[0]
+    assert fault is not None
+    assert fault.reason is EndReason.MOVE_TIMEOUT
+    frames = [frame.rpartition(" in ")[2] for frame in own_frames(fault.evidence["stacks"])]
+    assert frames == ["sleep", "wait_for_its_reply", "ask_a_model"]
+    assert fault.evidence["stderr"] == ""
 
 
 @pytest.mark.slow
