@@ -55,6 +55,13 @@ async def test_what_is_told_to_a_program_that_has_closed_its_input_ends_with_a_s
     child.close()
 
 
+async def test_a_program_that_a_signal_without_a_name_ended_is_told_with_its_number():
+    child = program("import os; os.kill(os.getpid(), 40)")
+    with pytest.raises(ChildGone, match="was ended by signal 40"):
+        await child.line()
+    child.close()
+
+
 async def test_a_line_without_end_is_given_up():
     child = program(f"import os, time; os.write(1, b'x' * {LONGEST_LINE}); time.sleep(60)")
     with pytest.raises(ChildGone, match="longer than"):

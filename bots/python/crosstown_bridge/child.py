@@ -178,7 +178,11 @@ class Child:
         if code is None:
             return f"{self._command!r} runs on, but {otherwise}"
         if code < 0:
-            return f"{self._command!r} was ended by {signal.Signals(-code).name}"
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:  # one of those without a name
+                name = f"signal {-code}"
+            return f"{self._command!r} was ended by {name}"
         advice = "see its own message above" if code else "it must continue to read until its input ends"
         return f"{self._command!r} exited with code {code}; {advice}"
 
