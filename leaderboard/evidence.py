@@ -8,9 +8,10 @@ from leaderboard.records import MatchRow, SeatRow
 from leaderboard.titles import in_words, with_names
 from referee.record import Record, RecordError, read_record
 from referee.record.reasons import is_fault
+from referee.record.stacks import own_frames
 from referee.record.store import RecordStore
 from referee.record.times import in_seconds, late_us, margin_us
-from referee.texts import clean, missing_package, one_line, own_frames, without_store
+from referee.texts import clean, missing_package, one_line, without_store
 
 LONGEST = 20_000
 """Characters of one text that a page shows."""

@@ -40,12 +40,13 @@ from referee.record import RecordError, read_record
 from referee.record.format import PERSON, Usage
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason, is_fault
+from referee.record.stacks import own_frames
 from referee.record.times import SHOWN_LAG_US, SeatTimes, seat_times
 from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
-from referee.texts import listed, missing_package, one_line, own_frames, toml_text, without_store
+from referee.texts import listed, missing_package, one_line, toml_text, without_store
 from referee.tournament.confine import hide
 from referee.wire import ListenError
 

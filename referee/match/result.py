@@ -8,7 +8,7 @@ from typing import Any
 from referee.record import SeatStats, Usage
 from referee.record.format import parse_usage
 from referee.record.reasons import EndReason, Status, status_of
-from referee.texts import own_frames
+from referee.record.stacks import own_frames
 
 __all__ = ["Fault", "MatchResult", "SeatStats"]
 

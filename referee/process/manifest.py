@@ -171,10 +171,10 @@ def load_manifest(folder: Path) -> Manifest:
     path = folder / FILE_NAME
     try:
         what = "" if stat.S_ISDIR(folder.stat().st_mode) else "is not a folder"
-    except (FileNotFoundError, NotADirectoryError):
-        what = "does not exist"
-    except OSError as error:
+    except PermissionError as error:
         what = f"cannot be read ({error.strerror})"
+    except OSError:
+        what = "does not exist"
     if what:
         raise ManifestError(f"{folder}: {what}", f"a bot is a folder with a {FILE_NAME} in it")
     try:

@@ -15,7 +15,7 @@ from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.bot import ask_for_stacks, stacks_in
 from referee.process.entry import load_entry
-from referee.texts import own_frames
+from referee.record.stacks import own_frames
 
 Spawn = Callable[[str, int], int]
 
