@@ -8,6 +8,7 @@ If the journal has grown, its beginning has to have that digest, and only what f
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,11 +17,13 @@ from typing import Any
 
 from referee.garbage import no_collection
 from referee.record.journal import JournalLine, chain_before, digest_of, parse_lines
+from referee.record.store import SETTLED_NS
 from referee.run.seal import is_sealed, seal_of
 
 NAME = "tournament.brief"
 WORTH_BYTES = 1 << 20
-"""A shorter journal is read as it is; what is kept is written again when as much has come."""
+"""A shorter journal is read as it is; what is kept is written again when as much has come, or when the journal has
+changed and nothing is written to it now."""
 
 _PURPOSE = "journal"
 
@@ -55,7 +58,8 @@ def brief_lines(journal: Path) -> tuple[JournalLine, ...]:
     data = journal.read_bytes()
     known = kept.lines if kept is not None and kept.is_of(data) else ()
     lines = (*known, *parse_lines(journal, data, known, without_digests=True))
-    if lines and (not known or lines[-1].end - known[-1].end >= WORTH_BYTES):
+    rests = time.time_ns() - stat.st_mtime_ns > SETTLED_NS
+    if lines and (rests or not known or lines[-1].end - known[-1].end >= WORTH_BYTES):
         _write(journal.with_name(NAME), _Kept(stamp, digest_of(data[: lines[-1].end]), lines))
     return lines
 

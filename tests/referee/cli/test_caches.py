@@ -267,6 +267,21 @@ def test_a_journal_that_has_grown_is_read_on_from_where_the_brief_ends(long_jour
     assert parsed == [len(lines_of(long_journal)) - 2]
 
 
+@pytest.mark.parametrize(("rests", "reads"), [(False, 2), (True, 1)])
+def test_the_brief_of_a_journal_that_rests_is_brought_up_to_date(long_journal, monkeypatch, rests, reads):
+    briefly(long_journal)
+    monkeypatch.setattr(brief, "WORTH_BYTES", 1 << 10)
+    monkeypatch.setattr(brief, "SETTLED_NS", -1 if rests else 1 << 62)
+    with Journal(long_journal, read_journal(long_journal)) as journal:
+        journal.append("stopped", rated=1, missing=1)
+    read = []
+    parse = brief.parse_lines
+    monkeypatch.setattr(brief, "parse_lines", lambda *args, **more: read.append(args) or parse(*args, **more))
+    wanted = lines_of(long_journal)
+    assert [briefly(long_journal), briefly(long_journal)] == [wanted, wanted]
+    assert len(read) == reads
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_no_brief_changes_what_a_journal_says(long_journal, seed):
     briefly(long_journal)
