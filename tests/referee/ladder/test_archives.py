@@ -344,7 +344,11 @@ def test_attributes_that_nobody_asks_for_are_not_kept(tmp_path: Path) -> None:
     assert peak_bytes < 4 << 20
 
 
-@pytest.mark.parametrize("last", [gzip.compress(b""), gzip.compress(b"more"), bytes(9), b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "last",
+    [gzip.compress(b""), gzip.compress(b"more"), bytes(9), b"x"],
+    ids=["an empty member", "a member", "zeros", "a letter"],
+)
 def test_what_follows_the_end_of_a_gzip_file_is_refused(tmp_path: Path, last: bytes) -> None:
     """Of empty members 64 MiB hold millions, which take Python's own reader 9 s."""
     data = tarred((member("bot.toml"), b"x"))
