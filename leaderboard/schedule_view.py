@@ -7,6 +7,7 @@ from typing import Any
 
 from leaderboard.controls import Missed
 from leaderboard.records import MatchRow
+from leaderboard.titles import names_apart
 from referee.record.journal import Control, departures
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
@@ -185,13 +186,13 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     pairings += [
         Pairing(one.stage, one.round, 0, (schedule.seats[bot].entry_id,)) for one in schedule.byes for bot in one.bots
     ]
-    bearers = {seat.entry_id: seat.name for seat in schedule.seats}
+    bearers = names_apart({seat.entry_id: seat.name for seat in schedule.seats})
     return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)), pairings, bearers)
 
 
 def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:
     """What the format's own table makes of the matches that were not played because a bot is out."""
-    names = {seat.entry_id: seat.name for seat in schedule.seats}
+    names = names_apart({seat.entry_id: seat.name for seat in schedule.seats})
     found = []
     for entry_id, number in sorted(off.items()):
         what = "1 match that it was paired for was" if number == 1 else f"{number} matches that it was paired for were"

@@ -1,7 +1,8 @@
 """Names for people instead of ids: of games, of tables, of matches, and of the reasons why matches end."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from leaderboard.records import MatchRow
@@ -89,3 +90,10 @@ def end_words(row: MatchRow) -> str:
     limit = _LIMIT.search(row.detail) if len(faulty) == 1 and row.reason == EndReason.MOVE_TIMEOUT else None
     more = f" ({limit[1]})" if limit else ""
     return "; ".join(f"{seat.name} {fault_words(seat.fault)}" for seat in faulty) + more
+
+
+def names_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """Names by entry id; with the beginning of the id where two bots have had one name, the second after the first had
+    left the run."""
+    times = Counter(names.values())
+    return {entry: f"{name} ({entry[:8]})" if times[name] > 1 else name for entry, name in names.items()}

@@ -203,6 +203,7 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
     from rich.text import Text
 
     from leaderboard.standings import apart
+    from leaderboard.titles import names_apart
 
     out = console()
     pools: dict[tuple[str, int], list[Standing]] = {}
@@ -219,8 +220,9 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
             if several:
                 out.print(Text("not rated" if group is None else f"group {group}, which has not met the others"))
             print_table(out, _standings_table(met, plain=not out.is_terminal))
-    for name, note in dict.fromkeys((row.name, row.note) for row in rows if row.note):
-        out.print(Text(f"{one_line(name)}: {one_line(note)}"))
+    names = names_apart({row.entry_id: row.name for row in rows})
+    for entry_id, note in dict.fromkeys((row.entry_id, row.note) for row in rows if row.note):
+        out.print(Text(f"{one_line(names[entry_id])}: {one_line(note)}"))
     out.print(Text(" ".join(part for part in (caption, apart(rows)) if part)))
 
 

@@ -309,7 +309,7 @@ class Division:
         """The members and blocks of a run that is taken up."""
         self._variants = run.schedule_config.field.variants
         left = departures(run.controls)
-        self._machine = run.journal.machine
+        self._machine = dict(run.journal.machine)
         self._approvals = approvals_of(run.controls)
         activations = {
             line.fields["entry_id"]: line.fields.get("activation", 1)

@@ -149,8 +149,8 @@ class JournalText:
         said = said or [line.fields.get(RATINGS, {}) for line in self.events[:1]]
         return dict(said[-1].get("anchor", {})) if said else {}
 
-    @property
-    def machine(self) -> dict[str, Mapping[str, Any]]:
+    @cached_property
+    def machine(self) -> Mapping[str, Mapping[str, Any]]:
         """By entry id, the last that was written down of what comes from the machine: profile, grants, build, files
         outside of the bot's folder and so on. None of bots that were added since, or where an older version began."""
         known: dict[str, Mapping[str, Any]] = {}

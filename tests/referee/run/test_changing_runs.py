@@ -586,6 +586,20 @@ def test_a_bot_whose_name_another_one_has_now_is_not_reinstated(organiser):
     assert "'bot2' is in the run" in err
 
 
+def test_two_bots_that_have_had_one_name_are_told_apart(organiser):
+    here = organiser()
+    here.begin(4, "swiss", more="[swiss]\nrounds = 1")
+    here.explained("withdraw", "cup", "bot1", "--choice", "losses")
+    here.explained("extend", "cup", "--rounds", 1)
+    here.explained("add", "cup", "bots/late0", "--name", "bot1")
+    assert here.explained("run", here.file, "--quiet") == 0
+    first, second = (bot.entry_id[:8] for bot in participants_of(read_journal(here.run.journal)) if bot.name == "bot1")
+    pairings = here.command("pairings", "cup", "--all")[1]
+    assert f"bot1 ({first})" in pairings.partition("Round 2")[0]
+    assert f"bot1 ({second})" in pairings.partition("Round 2")[2]
+    assert f"bot1 ({first}): withdrawn: what it misses is lost" in here.command("standings", "cup")[1]
+
+
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
     from referee.process.entry import load_entry
     from referee.run.journal import Journal
