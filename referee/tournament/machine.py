@@ -23,7 +23,7 @@ _USER = "user"
 _LATER = (GROUPS, _USER)
 """Facts that older versions did not keep: a run of theirs does not lack them."""
 
-MOST_TOLD = 4
+MOST_CHANGES = 4
 """Changes of one fact while a run goes on: a file that something writes all the time, such as a log in a granted
 folder, would fill the journal. All of them are in the headers of the records."""
 
@@ -161,7 +161,7 @@ class MachineWatch:
                 values = self._seen.setdefault((place, seat.entry_id, what), [])
                 if not values:
                     values.append(now if here is None else known.get(what, ""))
-                if now not in values and len(values) <= MOST_TOLD:
+                if now not in values and len(values) <= MOST_CHANGES:
                     values.append(now)
                     where = f"{what} on {place}" if place else what
                     found.append(Change(seat.entry_id, seat.name, where, values[-2], now))

@@ -11,7 +11,7 @@ from referee.process.sandbox import Sandbox
 from referee.record import Header, SeatHeader
 from referee.run.journal import read_journal
 from referee.run.run import Run
-from referee.tournament.machine import MOST_TOLD, MachineWatch, machine_of
+from referee.tournament.machine import MOST_CHANGES, MachineWatch, machine_of
 
 
 class Killed(Exception):
@@ -270,7 +270,7 @@ def test_a_file_outside_that_changes_while_a_run_goes_on_is_told_once():
 def test_a_file_outside_that_changes_all_the_time_does_not_fill_the_journal():
     watch = MachineWatch({"ada": {"profile": "plain", "outside": {"/opt/log": "0"}}})
     told = [len(watch.note(header(place, log=f"{place}"))[0]) for place in range(20)]
-    assert told == [0] + [1] * MOST_TOLD + [0] * (19 - MOST_TOLD)
+    assert told == [0] + [1] * MOST_CHANGES + [0] * (19 - MOST_CHANGES)
 
 
 def test_each_machine_of_a_cluster_is_compared_with_itself():
