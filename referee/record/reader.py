@@ -23,7 +23,7 @@ from referee.record.store import closed_path, contents, is_live
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
 
-MAX_LINE_BYTES = 64 << 20
+MAX_RECORD_LINE_BYTES = 64 << 20
 MAX_LINES = 2_000_000
 MAX_PROBLEMS = 100
 """Reading stops at a longer line, and at the first line beyond so many, or so many that are wrong. No match has such
@@ -170,7 +170,7 @@ class _Reading:
             return
         *whole, self.rest = (self.rest + data).split(b"\n")
         self._take(whole)
-        if len(self.rest) > MAX_LINE_BYTES:
+        if len(self.rest) > MAX_RECORD_LINE_BYTES:
             self._take([self.rest])
 
     def record(self, more: Iterable[Problem], digest: str = "") -> Record:
@@ -194,8 +194,8 @@ class _Reading:
                 self._stuck, self.rest = True, b""
 
     def _check_size(self, raw: bytes) -> None:
-        if len(raw) > MAX_LINE_BYTES:
-            raise ValueError(f"a line of more than {MAX_LINE_BYTES} bytes")
+        if len(raw) > MAX_RECORD_LINE_BYTES:
+            raise ValueError(f"a line of more than {MAX_RECORD_LINE_BYTES} bytes")
         if self._number > MAX_LINES:
             raise ValueError(f"more than {MAX_LINES} lines")
         if len(self.problems) >= MAX_PROBLEMS:

@@ -231,7 +231,7 @@ def test_a_small_file_that_unpacks_to_much_takes_little_memory(
     lines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: bytes, why: str
 ) -> None:
     """At 16 MiB for a line, where 64 are allowed: else lists in one line took twenty times the size of the file."""
-    monkeypatch.setattr(reader, "MAX_LINE_BYTES", 16 << 20)
+    monkeypatch.setattr(reader, "MAX_RECORD_LINE_BYTES", 16 << 20)
     path = bomb(tmp_path / "m1.jsonl.gz", lines.lines[0], unit, 48)
     tracemalloc.start()
     record = read_record(path)
@@ -246,7 +246,7 @@ def test_a_record_has_so_many_lines_and_no_more(lines: Any, tmp_path: Path, monk
     path = lines.write(tmp_path / "m1.jsonl")
     number = len(lines.lines)
     monkeypatch.setattr(reader, "MAX_LINES", number)
-    monkeypatch.setattr(reader, "MAX_LINE_BYTES", max(map(len, lines.lines)))
+    monkeypatch.setattr(reader, "MAX_RECORD_LINE_BYTES", max(map(len, lines.lines)))
     assert read_record(path).problems == ()
     monkeypatch.setattr(reader, "MAX_LINES", number - 1)
     (problem,) = read_record(path).problems
