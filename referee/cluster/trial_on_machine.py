@@ -23,7 +23,7 @@ from referee.process.packages import read_requirements
 from referee.process.sandbox import Profile
 from referee.process.sources import read_sources
 from referee.process.store import discard_builds, read_built, store_folder
-from referee.tournament.messages import MAX_LINE_BYTES
+from referee.tournament.messages import MAX_WORKER_LINE_BYTES
 from referee.tournament.worker_process import KILL_LIMIT_S
 
 COMMAND = (sys.executable, "-m", "referee.ladder.trial")
@@ -68,7 +68,7 @@ async def try_out(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={"GRPC_VERBOSITY": "ERROR", **os.environ},
-            limit=MAX_LINE_BYTES,
+            limit=MAX_WORKER_LINE_BYTES,
             start_new_session=True,
         )
         try:

@@ -446,7 +446,7 @@ class _Worker:
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
         self._floods, self.door = {}, _CLOSED
         try:
-            await process.connect(messages.MAX_LINE_BYTES)
+            await process.connect(messages.MAX_WORKER_LINE_BYTES)
             self._process = process  # not before: `stop` has to talk to it
             if self._killed:  # meanwhile
                 _kill(process)

@@ -34,7 +34,7 @@ from referee.tournament.processes import Processes
 from referee.tournament.remote import Guests, Terms
 from referee.wire.public_address import Listen
 
-MAX_LINE_BYTES = 64 << 20
+MAX_WORKER_LINE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
