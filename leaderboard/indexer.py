@@ -173,7 +173,7 @@ def forget_match(run: Run, match_id: str) -> None:
     the command does it."""
     database = run.folder.database
     if database.exists():
-        with suppress(StoreError, TournamentError), RunLock(run.folder.lock), Store(database) as store:
+        with suppress(StoreError, TournamentError), RunLock(run.folder.lock), Store(database, check=False) as store:
             store.remove([match_id])
 
 

@@ -119,7 +119,7 @@ def run_table(
     if keep and database is None and ordinary and time.monotonic() - started_s > WORTH_KEEPING_S:
         with suppress(TournamentError, StoreError):
             try:
-                with RunLock(run.folder.lock, wait_s=0), Store(where) as store:
+                with RunLock(run.folder.lock, wait_s=0), Store(where, check=False) as store:  # it was just read
                     keep_table(store, made)
             except BusyError:
                 keep_live(where, made.live, made.run)

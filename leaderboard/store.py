@@ -196,11 +196,12 @@ class StoreError(ExpectedError):
 class Store:
     """The one writer's access to the database. Every method raises StoreError and changes all or nothing."""
 
-    def __init__(self, path: Path) -> None:
-        """Opens or creates it. A damaged file, or one of another schema version, is replaced by an empty one."""
+    def __init__(self, path: Path, *, check: bool = True) -> None:
+        """Opens or creates it. A damaged file, or one of another schema version, is replaced by an empty one. Without
+        `check`, which reads the whole file, only damage at its beginning is seen."""
         self.path = path
         self._sealer = _sealer_for(path)
-        self._db = _open_for_writing(path)
+        self._db = _open_for_writing(path, check=check)
 
     def __enter__(self) -> "Store":
         return self
@@ -409,7 +410,7 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         raise _store_error(path, error) from error
 
 
-def _open_for_writing(path: Path) -> "Database":
+def _open_for_writing(path: Path, *, check: bool) -> "Database":
     try:
         db = _connect(path)
         try:
@@ -420,7 +421,8 @@ def _open_for_writing(path: Path) -> "Database":
             while version in MIGRATIONS:
                 _script(db, MIGRATIONS[version], version + 1)
                 version = _version(db.conn)
-            if version == SCHEMA_VERSION and db.execute("PRAGMA quick_check").fetchone()[0] == "ok":
+            good = version == SCHEMA_VERSION
+            if good and (not check or db.execute("PRAGMA quick_check").fetchone()[0] == "ok"):
                 return db
         except sqlite3.OperationalError:
             db.close()

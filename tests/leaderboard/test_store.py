@@ -228,3 +228,22 @@ def test_only_matches_whose_times_were_wrong_in_a_version_are_read_again(tmp_pat
         first, second = store.rows()
         assert first.stamp != rows[0].stamp
         assert second.stamp == rows[1].stamp
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_file_is_read_whole_only_to_be_checked(tmp_path, make_row, monkeypatch, check):
+    path = tmp_path / "crosstown.db"
+    with Store(path) as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+    said: list[str] = []
+    connect = sqlite3.connect
+
+    def noting(*args, **more):
+        connection = connect(*args, **more)
+        connection.set_trace_callback(said.append)
+        return connection
+
+    monkeypatch.setattr("leaderboard.store.sqlite3.connect", noting)
+    with Store(path, check=check) as store:
+        assert len(store.rows()) == 1
+    assert any("quick_check" in statement for statement in said) == check
