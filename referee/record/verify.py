@@ -20,7 +20,7 @@ from referee.record.adjudication import Scores
 from referee.record.format import Answer, FaultLine, Footer, Header, RecordError, SeatStats, Strike, seed_commitment
 from referee.record.journal import mismatch
 from referee.record.ranking import final_ranking, is_decided, teams_left
-from referee.record.reader import NotARecordError, Record, read_record
+from referee.record.reader import NotARecordError, Problem, Record, read_record
 from referee.record.reasons import OWN_FAULTS, EndReason, status_of
 from referee.record.replay import FIRST_LINE, Replay, ReplayError
 
@@ -100,10 +100,12 @@ def _verify_named(
     if match_id and record.header.match_id != match_id:
         what = f"the record is of match {record.header.match_id}: it was put under another name"
         return Verdict(record.path, "wrong", 1, what, record.header.match_id)
-    verdict = verify_record(record, games, identities, seeds)
-    if (what := mismatch(record.digest, anchored)) and verdict.status != "wrong":
-        return replace(verdict, status="wrong", line=0, problem=what)
-    return replace(verdict, problem=f"{verdict.problem}; {what}") if what else verdict
+    if what := mismatch(record.digest, anchored):
+        # It is not played again: somebody else has written it, and some options of games end the process.
+        first = min(record.problems, key=lambda problem: problem.line or _WHOLE_FILE, default=Problem(0, ""))
+        said = f"{first.what}; {what}" if first.what else what
+        return Verdict(record.path, "wrong", first.line, said, record.header.match_id)
+    return verify_record(record, games, identities, seeds)
 
 
 def verify_record(

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.record import verify
+from referee.games.registry import get_game
+from referee.record import read_record, verify
 
 Start = Callable[..., Any]
 
@@ -209,3 +210,19 @@ def test_a_changed_time_is_caught_by_the_chain(lines: Any, tmp_path: Path) -> No
     lines.replace(index, f",{old},", f",{int(old) + 1},")
     verdict = verify(lines.write(tmp_path / "f.jsonl"))
     assert (verdict.status, verdict.line) == ("wrong", index + 1)
+
+
+def test_a_record_that_is_not_the_one_that_counted_is_not_played_again(closed: Path) -> None:
+    """Some options of games end the process that plays by them, and then no record is named at all."""
+    asked: list[str] = []
+
+    def games(name: str) -> Any:
+        asked.append(name)
+        return get_game(name)
+
+    assert verify(closed, games, anchored=read_record(closed).digest).status == "ok"
+    assert asked == ["toy"]
+    verdict = verify(closed, games, anchored="00" * 32)
+    assert (verdict.status, verdict.line) == ("wrong", 0)
+    assert verdict.problem.startswith("this is not the record that counted")
+    assert asked == ["toy"]
