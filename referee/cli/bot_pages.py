@@ -1,6 +1,7 @@
 """Behind `crosstown bots new` and `list`: kits to copy, and what is printed of bots."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -87,7 +88,10 @@ def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:
 
 
 def _manifests(folder: Path) -> Iterator[Path]:
-    """Not below hidden folders or what builds made."""
+    """Not below hidden folders or what builds made. A folder that this user may not read is one, to be told so."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        yield folder
+        return
     if (folder / FILE_NAME).is_file():
         yield folder
     for inside in folder.iterdir():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from referee.errors import JournalError, UsageError
 from referee.record.journal import FailedStart, failed_starts
 from referee.record.store import RecordStore, names_record, record_name
-from referee.run.folder import SINGLE, RunFolder, check_no_records, run_folders
+from referee.run.folder import SINGLE, RunFolder, check_no_records, folders_in, run_folders
 from referee.run.journal import read_brief
 from referee.run.participants import participants_of
 
@@ -35,8 +35,7 @@ def find_run(wanted: str | None, out: Path, *, brief: bool = False) -> "Run":
 
 def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
     if wanted is None:
-        inside = sorted(out.iterdir()) if out.is_dir() else []
-        return [RunFolder(path) for path in inside if path.is_dir()]
+        return [RunFolder(path) for path in folders_in(out)] if out.is_dir() else []
     path = Path(wanted)
     if is_tournament_file(path):
         from referee.tournament.config import tournament_name
@@ -135,9 +134,10 @@ def failed_starts_in(run: Path | None, out: Path) -> list[tuple[RunFolder, Faile
 
 
 def find_folders(run: Path | None, out: Path) -> list[Path]:
-    """The folders whose records are meant: that of a run, or all under `out`. UsageError if there is no such run."""
+    """The folders whose records are meant: that of a run, or all under `out` that this user may read. UsageError if
+    there is no such run."""
     if run is None:
-        return sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
+        return folders_in(out) if out.is_dir() else []
     if found := [place for place in places_of(run, out) if place.is_dir()]:
         return found[:1]
     return [find_run(str(run), out, brief=True).folder.path]

@@ -95,11 +95,17 @@ class RunFolder:
             ) from error
 
 
+def folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, by name. Without those that this user may not read or enter, as the runs of another
+    user are. OSError if the folder itself cannot be read."""
+    with os.scandir(folder) as entries:
+        return sorted(Path(entry.path) for entry in entries if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK))
+
+
 def runs_in(folder: Path) -> list[RunFolder]:
     """All folders below `folder` that have records, the one that changed last first."""
     try:
-        with os.scandir(folder) as entries:
-            found = [RunFolder(Path(entry.path)) for entry in entries if entry.is_dir()]
+        found = [RunFolder(path) for path in folders_in(folder)]
     except OSError:
         return []
     return sorted((run for run in found if run.records.exists), key=lambda run: (-max(run.changed()[:2]), run.name))

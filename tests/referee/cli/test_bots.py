@@ -1,6 +1,7 @@
 """`crosstown bots`: begin, build, list and check, as a bot author uses them."""
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -134,6 +135,16 @@ def test_a_broken_bot_is_listed_with_its_problem_and_hides_no_other(say: Say, tm
     assert "good" in out
     assert "broken" in out
     assert "bot.toml:1: " in out or "the key 'version' is missing" in out
+
+
+def test_a_folder_that_this_user_may_not_read_is_listed_as_broken(say: Say, tmp_path: Path, monkeypatch) -> None:
+    say("bots", "new", "--lang", "python", "good")
+    (tmp_path / "closed").mkdir()
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "closed" and may(path, mode))
+    code, out, _ = say("bots", "list", ".", "--json")
+    assert code == 0
+    assert [(bot["name"], bot["state"]) for bot in json.loads(out)["bots"]] == [("closed", "broken"), ("good", "ready")]
 
 
 def test_a_bot_whose_program_behind_the_bridge_is_missing_is_listed_as_broken(say: Say, tmp_path: Path) -> None:

@@ -1,10 +1,14 @@
 """Which folder a run goes to, and when it is refused."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+from referee.cli.find import find_folders, find_run
 from referee.errors import ChangedError, JournalError, UsageError
 from referee.record.journal import Control
-from referee.run.folder import RunFolder, changes, choose_folder, is_renamed, run_folders, title_of
+from referee.run.folder import RunFolder, changes, choose_folder, is_renamed, run_folders, runs_in, title_of
 from referee.run.journal import Journal, read_journal
 from referee.schedule.config import digest
 from referee.tournament.entrants import load_tournament
@@ -167,3 +171,15 @@ def test_differences_name_what_came_and_went(make_tournament):
 def test_a_second_run_of_a_tournament_is_told_from_the_first_by_its_title(tmp_path):
     assert title_of(RunFolder(tmp_path / "cup"), "cup") == "cup"
     assert title_of(RunFolder(tmp_path / "cup-2"), "cup") == "cup (cup-2)"
+
+
+def test_a_run_that_this_user_may_not_enter_is_passed_over(make_tournament, out, monkeypatch):
+    folders = [RunFolder(out / name) for name in ("cup", "other")]
+    for folder in folders:
+        begin(folder, describe(make_tournament()))
+    assert len(runs_in(out)) == len(folders)
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "other" and may(path, mode))
+    assert [run.name for run in runs_in(out)] == ["cup"]
+    assert find_folders(None, out) == [out / "cup"]
+    assert find_run(None, out).name == "cup"
