@@ -138,7 +138,7 @@ def _which(values: Sequence[Any], wanted: Callable[[Any], bool]) -> Mask:
 
 
 def _compressed(value: tuple[Any, ...]) -> bytes:
-    return zlib.compress(marshal.dumps(value), 1)
+    return zlib.compress(marshal.dumps(value, 4), 1)  # a format that all versions of Python read
 
 
 def _packed(column: Numbers) -> tuple[str, bytes]:

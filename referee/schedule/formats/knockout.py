@@ -111,9 +111,9 @@ class Bracket:
     ways: dict[int, dict[int, str]] = field(default_factory=dict)
 
     def leave(self, absent: frozenset[int], number: int) -> None:
-        """Bots are out of the run since round `number`."""
+        """Bots are out of the run since round `number`, in which they were further than who lost there."""
         for bot in [bot for bot in (*self.alive, *self.second) if bot in absent]:
-            self.fell[bot] = number, 0
+            self.fell[bot] = number, 1
         self.alive = [bot for bot in self.alive if bot not in absent]
         self.second = [bot for bot in self.second if bot not in absent]
         self.slots = [None if bot in absent else bot for bot in self.slots]

@@ -84,6 +84,13 @@ def test_a_loser_of_a_semi_final_has_the_third_rank_where_the_other_has_left():
     assert [(row.bot, row.rank) for row in table] == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
+@pytest.mark.parametrize("given", [{}, {"bracket": "fixed"}])
+def test_winners_of_a_round_that_leave_before_the_next_one_rank_above_its_losers(given):
+    _, blocks, table, _ = played(4, by_strength, leaving={0: 2, 1: 2}, **given)
+    assert rounds_of(blocks) == [[(0, 3), (1, 2)]]
+    assert [(row.bot, row.rank) for row in table] == [(0, 1), (1, 1), (2, 3), (3, 3)]
+
+
 @pytest.mark.parametrize("given", [{}, {"bracket": "fixed"}, {"double": True}])
 def test_a_winner_that_leaves_after_the_end_stays_the_winner(given):
     _, blocks, _, _ = played(4, by_strength, **given)
