@@ -244,14 +244,18 @@ def has_executed(pid: int, parent: int) -> bool:
     is then elsewhere. It may also end its first thread and go on in another one: then no program is shown.
     """
     try:
-        state, threads, stack = _look_of(pid)
-        if state in b"ZX":
+        (state, threads, stack), expected = _look_of(pid), _look_of(parent)[2]
+        if state in b"ZX" or (stack == _NO_MEMORY != expected):
             return threads > 1
-        if stack != _look_of(parent)[2]:
+        if stack != expected:
             return True
         return os.readlink(f"/proc/{pid}/exe") != os.readlink(f"/proc/{parent}/exe")
     except OSError:
         return False
+
+
+_NO_MEMORY = b"0"
+"""Where the stack begins of a thread that is ending: it has given its memory back, and is no zombie yet."""
 
 
 def _look_of(pid: int) -> tuple[bytes, int, bytes]:

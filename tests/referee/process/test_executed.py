@@ -85,3 +85,17 @@ def test_one_that_has_ended_before_it_executed_anything_has_not() -> None:
     finally:
         os.waitpid(pid, 0)
     assert not has_executed(pid, os.getpid()), "it is gone"
+
+
+def test_one_that_is_just_ending_and_has_executed_nothing_has_not() -> None:
+    """It gives its memory back, which takes a while, before it is a zombie."""
+    for _ in range(20):
+        pid = os.fork()
+        if pid == 0:
+            kept = b"x" * (64 << 20)
+            os._exit(len(kept) & 1)
+        try:
+            while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+                assert not has_executed(pid, os.getpid())
+        finally:
+            os.waitpid(pid, 0)
