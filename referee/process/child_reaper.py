@@ -88,7 +88,13 @@ def end_marked(*variables: str, timeout_s: float = 2.0) -> int:
 
     def find() -> set[int]:
         there = processes()
-        found = {pid for pid in there if pid != os.getpid() and wanted <= _environment(pid)}
+        environments = {pid: _environment(pid) for pid in there if pid != os.getpid()}
+        found = {pid for pid, environment in environments.items() if wanted <= environment}
+        if not found:  # one that is just executing a program has no environment for a moment
+            time.sleep(_PAUSE_S)
+            found = {
+                pid for pid, environment in environments.items() if not environment and wanted <= _environment(pid)
+            }
         seen.update(found)
         return targets(found, there)
 
@@ -112,10 +118,10 @@ def _end(find: Callable[[], set[int]], reap_found: Callable[[], None], timeout_s
 
 
 def _environment(pid: int) -> set[bytes]:
-    """As given at its exec; empty for a zombie and for what may not be read."""
+    """As given at its exec; empty while that is going on, for a zombie, and for what may not be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - a thousand times, perhaps
-            return set(file.read().split(b"\0"))
+            return set(file.read().split(b"\0")) - {b""}
     except OSError:
         return set()
 
