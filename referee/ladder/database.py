@@ -215,9 +215,9 @@ def _prepare(db: Database, path: Path) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     version = _version(db)
     if version == 0 and not db.table_names():
-        _script_(db, SCHEMA, SCHEMA_VERSION)
+        _script_(db, SCHEMA, version, SCHEMA_VERSION)
     while (version := _version(db)) in MIGRATIONS:
-        _script_(db, MIGRATIONS[version], version + 1)
+        _script_(db, MIGRATIONS[version], version, version + 1)
     if version != SCHEMA_VERSION:
         raise PlatformError(
             f"{path} has version {version} of the ladder's tables, and this Crosstown knows {SCHEMA_VERSION}",
@@ -246,9 +246,9 @@ def _version(db: Database) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _script_(db: Database, script: str, version: int) -> None:
-    """Run it, and set the version, all or nothing. Of two processes that start at once the second finds it done."""
-    before = _version(db)
+def _script_(db: Database, script: str, before: int, version: int) -> None:
+    """Run it where the version was `before`, and set the version, all or nothing. Of two processes that start at once
+    the second finds it done."""
     try:
         db.conn.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT;")
     except sqlite3.OperationalError:

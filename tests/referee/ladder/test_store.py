@@ -489,6 +489,22 @@ def test_two_processes_that_make_the_file_at_once_both_get_it(tmp_path: Path) ->
         made.close()
 
 
+def test_a_file_that_another_process_makes_meanwhile_is_taken_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, others = Database.table_names, [tmp_path / "new.db"]
+
+    def another_makes_it_then(db: Database) -> Any:
+        found = look(db)
+        while others:
+            LadderStore(others.pop(), tmp_path).close()
+        return found
+
+    monkeypatch.setattr(Database, "table_names", another_makes_it_then)
+    LadderStore(tmp_path / "new.db", tmp_path).close()
+    assert others == []
+
+
 def test_a_file_whose_mode_another_process_changes_now_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
