@@ -261,14 +261,9 @@ class MatchTable(Sequence[MatchRow]):
             yield row if ranking is None else with_ranking(row, ranking)
 
     @property
-    def faulty(self) -> "MatchTable":
+    def have_fault(self) -> Mask:
         """The matches in which a seat had a fault."""
-        return self.only(self.matches_with(self.seats_where("fault", is_fault)))
-
-    @property
-    def faultless(self) -> "MatchTable":
-        """All others."""
-        return self.only(~self.matches_with(self.seats_where("fault", is_fault)))
+        return self.matches_with(self.seats_where("fault", is_fault))
 
     @property
     def outcomes(self) -> Iterator[Outcome]:

@@ -22,6 +22,7 @@ from referee.run.checks import RunCheck
 from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.progress import Result
 from referee.schedule.schedule import place_of
 from referee.texts import plural
 
@@ -70,7 +71,7 @@ class Outcome(NamedTuple):
     place: int
     ranking: tuple[int, ...]
     faults: tuple[str, ...]
-    stamp: FileStamp | None = None
+    stamp: FileStamp
 
 
 def _outcome(row: MatchRow) -> Outcome:
@@ -79,12 +80,11 @@ def _outcome(row: MatchRow) -> Outcome:
 
 def _outcomes(
     run: Run, known: Mapping[str, Outcome] | None, index: TableIndex | None
-) -> tuple[list[Outcome], list[Path]]:
+) -> tuple[Sequence[Result], list[Path]]:
     """What the records of a run say, by place, and those that do not count. `known` saves reading them."""
     if known is None:
         index = index or read_table(run.folder)
-        rows = [Outcome(*outcome) for outcome in index.rows.outcomes]
-        return rows, [item.path for item in index.unusable]
+        return list(index.rows.outcomes), [item.path for item in index.unusable]
     found: list[Outcome] = []
     unusable: list[Path] = []
     for match_id, stamp in run.records.stamps().items():

@@ -80,9 +80,10 @@ class Counted:
         from leaderboard.columns import MatchTable
 
         names: dict[str, str] = {}
-        if self.anchors and isinstance(self.rows, MatchTable):
-            names = self.rows.names_of(self.anchors)
-        for row in self.rows if self.anchors and not names else ():
+        rows = self.rows if self.anchors else ()
+        if isinstance(rows, MatchTable):
+            names, rows = rows.names_of(self.anchors), ()
+        for row in rows:
             if len(names) == len(self.anchors):
                 break
             names |= {seat.entry_id: seat.name for seat in row.seats if seat.entry_id in self.anchors}

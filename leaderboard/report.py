@@ -26,7 +26,6 @@ from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, res
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import game_title, in_words, pool_title
 from referee.record.journal import FailedStart, slow_start
-from referee.record.reasons import is_fault
 from referee.texts import clean
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -160,7 +159,7 @@ def _slow_starts(rows: MatchTable, startup_s: Mapping[str, float]) -> list[str]:
 
 
 def _listed(rows: MatchTable) -> list[MatchRow]:
-    listed = rows.matches_with(rows.seats_where("fault", is_fault))
+    listed = rows.have_fault
     listed[-MOST_MATCHES:] = True
     return list(rows.only(listed))
 

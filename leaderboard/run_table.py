@@ -228,4 +228,5 @@ def _parse_live(text: str) -> dict[Pool, LiveTable]:
 
 def without_faults(counted: Counted) -> Counted:
     """The same without the matches in which a seat faulted."""
-    return replace(counted, rows=table_of(counted.rows).faultless)
+    rows = table_of(counted.rows)
+    return replace(counted, rows=rows.only(~rows.have_fault))

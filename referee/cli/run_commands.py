@@ -623,8 +623,9 @@ def report(
     path = file or found.folder.path / "report.html"
     index = read_table(found.folder)
     counted, view = counted_rows(found, index.rows)
+    rows = table_of(counted.rows)
     ratings = rate_pools(
-        counted.rows,
+        rows,
         kept=kept_live(found.folder.database, found.journal.identity),
         settled=index.settled,
         approvals=counted.approvals,
@@ -648,7 +649,7 @@ def report(
         replays=_replays(site, found, path.parent),
         facts=facts,
         failed_starts=list(found.failed_starts.values()),
-        faults=last_faults(table_of(counted.rows).faulty, found.records),
+        faults=last_faults(rows.only(rows.have_fault), found.records),
         startup_s=found.startup_limits_s,
         ratings=ratings,
     )

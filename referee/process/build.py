@@ -99,7 +99,7 @@ class BuildError(ExpectedError):
 
 
 class DiskFullError(BuildError):
-    """A build that was ended because the disk is nearly full, whoever filled it."""
+    """A build that was ended because the disk is nearly full. Other programs may have filled it."""
 
 
 @dataclass(frozen=True, slots=True)

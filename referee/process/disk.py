@@ -2,12 +2,12 @@
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.process.processes import processes
+from referee.process.processes import below, processes
 from referee.process.trees import walk
 
 LEAST_FREE = 0.05
@@ -114,7 +114,7 @@ def _without_name(above: int, device: int) -> DiskUse:
     """The removed files on a device that the processes below `above` hold open, or mapped as far as they are mapped.
     Raises OSError where that cannot be told."""
     sizes: dict[int, int] = {}
-    for pid in _below(above):
+    for pid in below(above, processes()):
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
             for line in Path(f"/proc/{pid}/maps").read_bytes().splitlines():
                 if line.endswith(b" (deleted)"):
@@ -129,14 +129,3 @@ def _without_name(above: int, device: int) -> DiskUse:
                     if stat.S_ISREG(found.st_mode) and found.st_nlink == 0 and found.st_dev == device:
                         sizes[found.st_ino] = max(found.st_blocks * 512, sizes.get(found.st_ino, 0))
     return DiskUse(sum(sizes.values()), len(sizes))
-
-
-def _below(above: int) -> Iterator[int]:
-    seen = processes()
-    waiting = [above]
-    while waiting:
-        parent = waiting.pop()
-        for pid, place in seen.items():
-            if place[0] == parent:
-                yield pid
-                waiting.append(pid)

@@ -70,17 +70,22 @@ def targets(pids: "Iterable[int]", seen: dict[int, tuple[int, int, int]]) -> set
 def descendants(spare: "Container[int]" = ()) -> set[int]:
     """Targets for all that is below this process, without the children in `spare` and what is below these."""
     seen = processes()
-    below: dict[int, list[int]] = {}
+    return targets(below(os.getpid(), seen, spare), seen)
+
+
+def below(top: int, seen: dict[int, tuple[int, int, int]], spare: "Container[int]" = ()) -> set[int]:
+    """Of these processes the ones below `top`, without the children in `spare` and what is below these."""
+    inside: dict[int, list[int]] = {}
     for pid, place in seen.items():
-        below.setdefault(place[0], []).append(pid)
+        inside.setdefault(place[0], []).append(pid)
     found: set[int] = set()
-    waiting = [pid for pid in below.get(os.getpid(), ()) if pid not in spare]
+    waiting = [pid for pid in inside.get(top, ()) if pid not in spare]
     while waiting:
         pid = waiting.pop()
         if pid not in found:
             found.add(pid)
-            waiting.extend(below.get(pid, ()))
-    return targets(found, seen)
+            waiting.extend(inside.get(pid, ()))
+    return found
 
 
 def send(target: int, number: int) -> None:

@@ -46,7 +46,7 @@ class Patience:
     def __init__(self, limit_s: float) -> None:
         now_s = time.monotonic()
         self.silent_s = now_s + SILENCE_SHARE * limit_s
-        """When the author is told what is waited for; infinite once that is done."""
+        """When a message names the answer that is missing; infinite after that."""
         self.deadline_s = now_s + MOST_LIMITS * limit_s + LATE_S
 
 

@@ -1,4 +1,4 @@
-"""Divisions by their names: one that was renamed in the ladder's file says so before it begins anew."""
+"""Divisions by their names: a message reports one that was renamed in the ladder's file."""
 
 from dataclasses import replace
 from typing import Any

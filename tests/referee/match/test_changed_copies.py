@@ -1,18 +1,14 @@
 """A bot that plays without a sandbox may write where it plays from: what was changed there does not play."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from referee.games.api import resolve_options
-from referee.games.registry import get_game
 from referee.match.table import Table
 from referee.process.build import Yard
 from referee.process.build import build as make_build
-from referee.process.entry import load_entry
 from referee.record.reasons import EndReason
-from referee.schedule.spec import Limits, MatchSpec, SeatSpec
+from tests.referee.match.toy_match import load_two, toy_match
 
 BOT = """
 from crosstown_bot import Bot, run
@@ -38,16 +34,7 @@ def play(tmp_path: Path, monkeypatch):
         (folder / "bot.py").write_text(BOT)
         if build:
             make_build(folder, Yard("plain"))
-        entries = [load_entry(folder, options={"seat": seat}) for seat in (0, 1)]
-        game = get_game("toy")
-        first = MatchSpec(
-            match_id="one",
-            game="toy",
-            options=resolve_options("toy", game.options, {}),
-            seats=tuple(SeatSpec(entry.id, entry.name, "1") for entry in entries),
-            seed="0" * 31 + "1",
-            limits=Limits(),
-        )
+        entries = load_two(folder)
         results = []
         async with Table({entry.id: entry for entry in entries}) as table:
             for number, name in enumerate(("one", "two")):
@@ -56,7 +43,7 @@ def play(tmp_path: Path, monkeypatch):
                     change(entries[0].home / "bin" if build else entries[0].home)
                     for entry in entries:
                         table.forget(entry.id)  # as after its last match, or for the first one of another worker
-                results.append(await table.play(replace(first, match_id=name, block=number), tmp_path))
+                results.append(await table.play(toy_match(name, number, entries), tmp_path))
         return results
 
     return make

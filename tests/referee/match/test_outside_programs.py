@@ -2,17 +2,13 @@
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from referee.games.api import resolve_options
-from referee.games.registry import get_game
 from referee.match import table as table_module
 from referee.match.table import Table
-from referee.process.entry import load_entry
 from referee.process.outside import OUR_PACKAGES, Prints
 from referee.record import read_record
-from referee.schedule.spec import Limits, MatchSpec, SeatSpec
+from tests.referee.match.toy_match import load_two, toy_match
 
 PYTHON = os.path.realpath(sys.executable)
 BOT = """
@@ -37,22 +33,13 @@ async def test_a_script_outside_that_is_changed_between_matches_is_named_and_a_n
     (folder / "bot.toml").write_text(
         f'name = "Bot"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "{script}"]\n[options]\nseat = 0\n'
     )
-    entries = [load_entry(folder, options={"seat": seat}) for seat in (0, 1)]
-    game = get_game("toy")
-    first = MatchSpec(
-        match_id="one",
-        game="toy",
-        options=resolve_options("toy", game.options, {}),
-        seats=tuple(SeatSpec(entry.id, entry.name, "1") for entry in entries),
-        seed="0" * 31 + "1",
-        limits=Limits(),
-    )
+    entries = load_two(folder)
     headers, processes = [], []
     async with Table({entry.id: entry for entry in entries}) as table:
         for number, name in enumerate(("one", "two", "three")):
             if number == 2:
                 script.write_text(BOT + "# changed\n")
-            result = await table.play(replace(first, match_id=name, block=number), tmp_path)
+            result = await table.play(toy_match(name, number, entries), tmp_path)
             assert result.status == "rated", result
             headers.append(read_record(tmp_path / f"{name}.jsonl.gz").header)
             processes.append({bot.pid for bot in table.waiting()})

@@ -18,6 +18,13 @@ class Killed(Exception):
     """As near to a kill as a process can do to itself."""
 
 
+def killed_after_two(spec):
+    """What the executor does with a match: the run ends before its third one."""
+    if spec.place == 2:
+        raise Killed
+    return 0
+
+
 def machine(tournament, *, profile="strict", **facts):
     return {entry.id: {"profile": profile, **facts} for entry in tournament.entries}
 
@@ -28,14 +35,8 @@ def begun(make_tournament, play):
 
     def make(**facts):
         tournament = make_tournament(2, blocks=3)
-
-        def order(spec):
-            if spec.place == 2:
-                raise Killed
-            return 0
-
         with pytest.raises(Killed):
-            play(tournament, order=order, machine=machine(tournament, **facts))
+            play(tournament, order=killed_after_two, machine=machine(tournament, **facts))
         return tournament
 
     return make
@@ -323,14 +324,8 @@ def test_what_changed_on_a_machine_of_a_cluster_between_two_sittings_is_told(
     book = ["old"]
     changing_header(conftest, monkeypatch, lambda place: {"book": book[0], "machine": "east"})
     tournament = make_tournament(2, blocks=3)
-
-    def order(spec):
-        if spec.place == 2:
-            raise Killed
-        return 0
-
     with pytest.raises(Killed):
-        play(tournament, order=order, elsewhere=True)
+        play(tournament, order=killed_after_two, elsewhere=True)
     book[0] = "new"
     run = play(tournament, elsewhere=True)
     assert sorted(note for note in run.log.notes if "book" in note) == [
