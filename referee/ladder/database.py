@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -184,8 +184,12 @@ def _refusing(path: Path) -> Iterator[None]:
 def _open(path: Path) -> Database:
     try:
         # For its owner alone: it has hashes of secrets. What SQLite keeps beside it gets the same rights.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY))
-        path.chmod(OWNER_ONLY)
+        with suppress(FileExistsError):
+            # One that is there is not opened here: closing it would end the locks that SQLite holds on it for this
+            # process, and another process could then take away the log that this one still writes to.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY))
+        if path.is_file():
+            path.chmod(OWNER_ONLY)
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         connection.create_function("seen_as", 1, seen_as, deterministic=True)
         db = Database(connection, execute_plugins=False)

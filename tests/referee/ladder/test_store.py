@@ -2,6 +2,8 @@
 
 import resource
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -505,6 +507,16 @@ def test_a_file_that_another_process_makes_meanwhile_is_taken_as_it_is(
     assert others == []
 
 
+def test_a_second_store_of_this_process_does_not_end_the_locks_of_the_first(store: LadderStore, tmp_path: Path) -> None:
+    """Another process that closes the file would take the log away otherwise, with what is written later."""
+    path = tmp_path / "ladder.db"
+    assert len(store.accounts.people()) == 2
+    LadderStore(path, tmp_path / "content").close()
+    look = f"import sqlite3; db = sqlite3.connect({str(path)!r}); db.execute('SELECT 1 FROM owners'); db.close()"
+    subprocess.run([sys.executable, "-c", look], check=True)
+    assert (tmp_path / "ladder.db-wal").exists()
+
+
 def test_a_file_whose_mode_another_process_changes_now_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,9 +583,12 @@ def test_a_database_of_a_newer_version_is_left_as_it_is(store: LadderStore, tmp_
         LadderStore(tmp_path / "ladder.db", tmp_path)
 
 
-def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["missing/ladder.db", "."])
+def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path, place: str) -> None:
+    rights = tmp_path.stat().st_mode
     with pytest.raises(PlatformError, match="cannot be opened"):
-        LadderStore(tmp_path / "missing" / "ladder.db", tmp_path)
+        LadderStore(tmp_path / place, tmp_path)
+    assert tmp_path.stat().st_mode == rights
 
 
 # Remote bots
