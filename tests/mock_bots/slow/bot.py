@@ -1,4 +1,4 @@
-"""Sleeps. On SIGTERM it says `saved` and exits with 0, unless it is stubborn."""
+"""Waits. On SIGTERM it says `saved` and exits with 0, unless it is stubborn."""
 
 import json
 import os
@@ -6,14 +6,14 @@ import signal
 import sys
 import time
 
-
-def on_term(number: int, frame: object) -> None:
-    sys.stdout.write("saved\n")
-    sys.exit(0)
-
-
 options = json.loads(os.environ["CROSSTOWN_OPTIONS"])
-signal.signal(signal.SIGTERM, signal.SIG_IGN if options["stubborn"] else on_term)
+if options["stubborn"]:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+else:
+    # Blocked, for a handler would run only after a wait that begins just when the signal comes.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 sys.stdout.write("ready\n")
-while True:
+while options["stubborn"]:
     time.sleep(60)
+signal.sigwait({signal.SIGTERM})
+sys.stdout.write("saved\n")
