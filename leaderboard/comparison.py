@@ -1,11 +1,13 @@
 """What the blocks of a comparison say: one score per round, in schedule order, handed to the sequential test."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from leaderboard.controls import annulled_entries
 from leaderboard.records import MatchRow
 from leaderboard.sequential import Evidence, Question
+from referee.record.journal import Control
 from referee.run.run import Run
 from referee.schedule.formats.api import BlockResult, MatchScore
 from referee.schedule.formats.comparison import NAME, SETTINGS, blocks_in_round
@@ -15,23 +17,32 @@ from referee.schedule.progress import ScheduleProgress
 class Comparison:
     """The stopping rule of a comparison; called with every complete block, in schedule order.
 
-    A round counts when all its blocks are there; one with a match that could not be played is left out whole. What
-    comes after the verdict changes nothing.
+    A round counts when all its blocks are there; one with a match that could not be played, or with a bot all of whose
+    matches are annulled (`left_out`, by number), is left out whole. What comes after the verdict changes nothing.
     """
 
-    def __init__(self, question: Question, blocks_in_round: int) -> None:
+    def __init__(self, question: Question, blocks_in_round: int, left_out: Collection[int] = ()) -> None:
         self.evidence = Evidence(question)
         self._blocks_in_round = blocks_in_round
+        self._left_out = left_out
         self._open: dict[int, list[BlockResult]] = defaultdict(list)
 
     def __call__(self, block: BlockResult) -> bool:
         """Whether the comparison is decided."""
+        if any(bot in self._left_out for match in block.matches for bot in match.bots):
+            return False
         number = block.block.round
         blocks = self._open[number]
         blocks.append(block)
         if len(blocks) == self._blocks_in_round:
             self.evidence.add(round_score(self._open.pop(number)))
         return self.evidence.verdict != "undecided"
+
+
+def left_out(entry_ids: Sequence[str], controls: Sequence[Control]) -> frozenset[int]:
+    """The numbers of the bots that were withdrawn, all their matches annulled."""
+    annulled = annulled_entries(controls)
+    return frozenset(number for number, entry_id in enumerate(entry_ids) if entry_id in annulled)
 
 
 def round_score(blocks: Sequence[BlockResult]) -> float:
@@ -92,6 +103,7 @@ def comparison_of(run: Run, rows: Sequence[MatchRow]) -> Compared | None:
     rule = Comparison(
         Question(**{setting.name: config.field.settings.get(setting.name, setting.default) for setting in SETTINGS}),
         blocks_in_round(config.field),
+        left_out([seat.entry_id for seat in config.participants], run.controls),
     )
     path: list[tuple[float, float]] = []
 

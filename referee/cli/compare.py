@@ -131,7 +131,7 @@ def compare(
 
     Example: crosstown compare bots/new bots/old --games shibuya
     """
-    from leaderboard.comparison import Comparison
+    from leaderboard.comparison import Comparison, left_out
     from leaderboard.sequential import Question, score_of_elo
     from referee.cli.building import build_missing
     from referee.cli.compare_pages import outcome, print_outcome
@@ -141,6 +141,7 @@ def compare(
     from referee.errors import UsageError
     from referee.process.entry import load_entry
     from referee.run.folder import choose_folder
+    from referee.run.journal import read_journal
     from referee.run.luck import read_secrets
     from referee.schedule.config import make_field
     from referee.schedule.formats.comparison import blocks_in_round
@@ -200,7 +201,9 @@ def compare(
     cap = _extend(run, cap)
     _write(path, text(cap) + "\n")
     tournament = replace(tournament, config=replace(tournament.config, blocks=cap))
-    rule = Comparison(question, blocks_in_round(make_field(describe(tournament))))
+    config = describe(tournament)
+    withdrawn = left_out([bot["entry_id"] for bot in config["bots"]], read_journal(run.journal).controls)
+    rule = Comparison(question, blocks_in_round(make_field(config)), withdrawn)
     played = play(
         tournament,
         run,

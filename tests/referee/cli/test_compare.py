@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.comparison import Comparison, round_score
+from leaderboard.comparison import Comparison, comparison_of, round_score
 from leaderboard.sequential import Question
 from referee.cli import compare
 from referee.cli.compare_pages import print_outcome
 from referee.errors import UsageError
 from referee.process.manifest import check_name
 from referee.record.journal import FailedStart
+from referee.run.run import Run
 from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
 from referee.schedule.formats.simulate import simulate
@@ -257,15 +258,25 @@ def test_what_was_decided_about_a_comparison_is_continued_by_comparing_again(cro
     assert "enter 'crosstown compare' again with the same bots and a higher --cap" in printed.err
 
 
+def test_matches_of_a_bot_that_are_annulled_are_no_evidence(crosstown, tmp_path):
+    shutil.copytree(BOTS / "random", tmp_path / "ann")
+    words = ("compare", "ann", "ann", "--games", "shibuya", "--cap", "2", "--workers", "1", "--clock", "startup_s=60")
+    assert json.loads(crosstown(*words, "--json").out)["rounds"] == 2
+    run = next(path.name for path in (tmp_path / "runs").iterdir() if path.is_dir())
+    assert crosstown("withdraw", run, "random A", "--choice", "annul").code == 0
+    assert json.loads(crosstown(*words, "--json").out)["rounds"] == 0
+    assert comparison_of(Run(tmp_path / "runs" / run), []).evidence.scores == []
+
+
 def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_path):
     shutil.copytree(BOTS / "random", tmp_path / "ann")
-    words = ("compare", "ann", "ann", "--games", "toy", "--cap", "2", "--workers", "1", "--clock", "startup_s=60")
+    words = ("compare", "ann", "ann", "--games", "shibuya", "--cap", "2", "--workers", "1", "--clock", "startup_s=60")
     printed = crosstown(*words)
     assert printed.code == 1, printed.err
     assert "A: random A" in printed.out
     assert "A and B are the same bot, so that every difference between them is chance" in printed.out
     found = json.loads(crosstown(*words, "--json").out)
-    assert found["same_bot"]
+    assert (found["same_bot"], found["rounds"]) == (True, 2)
     assert found["a"]["entry_id"] != found["b"]["entry_id"]
     assert found["interval"][0] <= 0.5 <= found["interval"][1]
 
