@@ -394,7 +394,7 @@ def _is_day(text: str) -> bool:
 def _asked_time(text: str) -> datetime | None:
     if not text:
         return None
-    time = _time(text)
+    time = None if "W" in text else _time(text)  # a week, such as 2026-W48, would be taken for its first day
     if time is None:
         raise UsageError(f"{text!r} is not a time", "write 2026-01-31 or 2026-01-31T18:00 (UTC)")
     return time

@@ -37,8 +37,10 @@ class FolderError(ExpectedError):
 
 
 def home_folder(ours: Mapping[str, str] | None = None) -> Path:
-    """The user's home; a path where nothing is, if there is none. `ours`: instead of this process's environment."""
-    if given := (os.environ if ours is None else ours).get("HOME"):
+    """The user's home; a path where nothing is, if there is none. `ours`: instead of this process's environment. A
+    relative path in it is no home: it would lie in whatever folder a command is entered."""
+    given = (os.environ if ours is None else ours).get("HOME", "")
+    if os.path.isabs(given):
         return Path(given)
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
@@ -98,7 +100,13 @@ def place_to_write(path: Path, otherwise: str) -> Path:
 
 def configuration_folder() -> Path:
     """Where the user's settings are kept: `crosstown` in $XDG_CONFIG_HOME, else in `.config` in the home."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config") / "crosstown"
+    return _base_folder("XDG_CONFIG_HOME", ".config") / "crosstown"
+
+
+def _base_folder(variable: str, in_home: str) -> Path:
+    """As the XDG Base Directory Specification has it: a relative path is as none."""
+    given = os.environ.get(variable, "")
+    return Path(given) if os.path.isabs(given) else home_folder() / in_home
 
 
 def cache_folder() -> Path:
@@ -109,7 +117,7 @@ def cache_folder() -> Path:
     """
     if given := os.environ.get(CACHE_VARIABLE):
         return Path(given).absolute()
-    place = Path(os.environ.get("XDG_CACHE_HOME") or home_folder() / ".cache") / "crosstown"
+    place = _base_folder("XDG_CACHE_HOME", ".cache") / "crosstown"
     if _can_be_written(place):
         return place
     own = Path(tempfile.gettempdir()).absolute() / f"crosstown-cache-{os.getuid()}"

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from referee.run.folder import RunFolder
 
 
-def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as_json: bool) -> None:
-    """One line for each match, of `total` that there are."""
+def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, void: bool, as_json: bool) -> None:
+    """One line for each match, of `total` that there are. `void`: those that do not count were looked at, too."""
     if as_json:
         print_json(rows)
         return
     if not rows:
-        print_text("no match is like that" if filtered else "no match counts yet")
+        others = "" if void else "; --void also lists records that do not count"
+        print_text(f"no match is like that{others}" if filtered else "no match counts yet")
         return
     rounds = any(row["round"] for row in rows)
     tables = any(row["table"] for row in rows)

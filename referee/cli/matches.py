@@ -89,7 +89,7 @@ def list_matches(
             find_records(run, out, void=False, may_be_none=True)  # says what is wrong
     else:
         rows, total = list_wanted(find_records(run, out, void=void, may_be_none=True), wanted, most)
-    print_list(rows, total, filtered=not wanted.empty, as_json=as_json)
+    print_list(rows, total, filtered=not wanted.empty, void=void, as_json=as_json)
     if not as_json:
         print_failed_starts(failed_starts_in(run, out))
 

@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 
 from referee import folders
 from referee.errors import UsageError
-from referee.folders import file_to_write, place_to_write
+from referee.folders import cache_folder, configuration_folder, file_to_write, home_folder, place_to_write
 from referee.run.head import write_durably
 
 Strange = Callable[[Path], None]
@@ -72,6 +73,17 @@ def test_paths_lead_where_the_system_leads(tmp_path: Path, monkeypatch: pytest.M
         assert str(place_to_write(Path(text), "")) == os.path.realpath(text)
     with pytest.raises(UsageError, match="leads to itself"):
         place_to_write(Path("ring"), "name another file")
+
+
+def test_a_relative_home_or_base_folder_is_as_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Caches and keys would lie in whatever folder a command is entered."""
+    monkeypatch.setattr(folders.pwd, "getpwuid", lambda _: SimpleNamespace(pw_dir=str(tmp_path)))
+    monkeypatch.delenv(folders.CACHE_VARIABLE, raising=False)
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(variable, "here")
+    assert home_folder() == tmp_path
+    assert cache_folder() == tmp_path / ".cache" / "crosstown"
+    assert configuration_folder() == tmp_path / ".config" / "crosstown"
 
 
 def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def test_a_filter_leaves_those_that_fit_all_of_it(matches: Any, runs: Path, word
 
 
 def test_no_match_that_fits_is_said_and_is_no_error(matches: Any, runs: Path) -> None:
-    assert matches("list", "--bot", "dan").stdout == "no match is like that\n"
+    nothing = "no match is like that; --void also lists records that do not count\n"
+    assert matches("list", "--bot", "dan").stdout == nothing
+    assert matches("list", "--bot", "dan", "--void").stdout == "no match is like that\n"
     assert matches("list", "--bot", "dan", "--json").stdout == "[]\n"
 
 
@@ -65,6 +67,7 @@ def test_no_match_that_fits_is_said_and_is_no_error(matches: Any, runs: Path) ->
         ("--reason crash", "no match ends by 'crash'"),
         ("--from yesterday", "'yesterday' is not a time"),
         ("--to 2026-13-01", "'2026-13-01' is not a time"),
+        ("--to 2026-W48", "'2026-W48' is not a time"),
     ],
 )
 def test_a_filter_that_cannot_be_meant_is_refused(matches: Any, runs: Path, words: str, said: str) -> None:
