@@ -39,9 +39,9 @@ class FolderError(ExpectedError):
 def home_folder(ours: Mapping[str, str] | None = None) -> Path:
     """The user's home; a path where nothing is, if there is none. `ours`: instead of this process's environment. A
     relative path in it is no home: it would lie in whatever folder a command is entered."""
-    given = (os.environ if ours is None else ours).get("HOME", "")
-    if os.path.isabs(given):
-        return Path(given)
+    given = Path((os.environ if ours is None else ours).get("HOME", ""))
+    if given.is_absolute():
+        return given
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
@@ -105,8 +105,8 @@ def configuration_folder() -> Path:
 
 def _base_folder(variable: str, in_home: str) -> Path:
     """As the XDG Base Directory Specification has it: a relative path is as none."""
-    given = os.environ.get(variable, "")
-    return Path(given) if os.path.isabs(given) else home_folder() / in_home
+    given = Path(os.environ.get(variable, ""))
+    return given if given.is_absolute() else home_folder() / in_home
 
 
 def cache_folder() -> Path:

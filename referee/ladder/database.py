@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,7 +52,7 @@ class LadderDatabase:
         self.path = path
         self._clock = clock
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: list[_Reader] = []
         self._lock = threading.Lock()
         self._open = True
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="ladder.db")
@@ -62,19 +63,26 @@ class LadderDatabase:
             raise
 
     def close(self) -> None:
-        """After the last call of any thread. A second one does nothing."""
+        """Waits for calls of other threads, such as those of tasks that were cancelled meanwhile; calls that come later
+        are refused. A second one does nothing."""
         with self._lock:
             if not self._open:
                 return
             self._open = False
-            for connection in self._readers:
-                connection.close()
-        self._writer.submit(self._db.close).result()
+            closing = self._writer.submit(self._db.close)
+        for reader in self._readers:
+            with reader.lock:
+                reader.connection.close()
+        closing.result()
         self._writer.shutdown()
 
     def write(self, change: Callable[[Database], T]) -> T:
         """What `change` returns, after it was carried out in one transaction; what it raises, after nothing was."""
-        return self._writer.submit(self._transaction, change).result()
+        with self._lock:
+            if not self._open:
+                raise _closed()
+            changing = self._writer.submit(self._transaction, change)
+        return changing.result()
 
     def _transaction(self, change: Callable[[Database], T]) -> T:
         with _refusing(self.path):
@@ -94,25 +102,37 @@ class LadderDatabase:
 
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """All that a query finds."""
-        with _refusing(self.path):
-            return self._reader().execute(sql, values).fetchall()
+        with self._reading() as connection:
+            return connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> sqlite3.Row | None:
         """The first that a query finds."""
-        with _refusing(self.path):
-            found: sqlite3.Row | None = self._reader().execute(sql, values).fetchone()
+        with self._reading() as connection:
+            found: sqlite3.Row | None = connection.execute(sql, values).fetchone()
             return found
 
-    def _reader(self) -> sqlite3.Connection:
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with _refusing(self.path):
+            reader = self._reader()
+            with reader.lock:
+                if not self._open:
+                    raise _closed()
+                yield reader.connection
+
+    def _reader(self) -> "_Reader":
         """One for each thread that reads."""
-        known: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        known: _Reader | None = getattr(self._local, "reader", None)
         if known is None:
-            uri = f"{self.path.resolve().as_uri()}?mode=ro"
-            known = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
-            known.row_factory = sqlite3.Row
-            self._local.connection = known
             with self._lock:
+                if not self._open:
+                    raise _closed()
+                uri = f"{self.path.resolve().as_uri()}?mode=ro"
+                connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+                connection.row_factory = sqlite3.Row
+                known = _Reader(connection)
                 self._readers.append(known)
+            self._local.reader = known
         return known
 
     def now(self) -> str:
@@ -142,6 +162,20 @@ class LadderDatabase:
     def is_within(self, moment: str, seconds: float) -> bool:
         """Whether it is less than so many seconds from now, before or after."""
         return bool(moment) and abs((self._clock() - datetime.fromisoformat(moment)).total_seconds()) < seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The connection of one thread. Python ends with a segmentation fault where a connection is closed while another
+    thread reads from it: who uses it, or closes it, has the lock."""
+
+    connection: sqlite3.Connection
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def _closed() -> HandInRefused:
+    what = "the ladder is ending; nothing was changed"
+    return HandInRefused(Refusal.UNAVAILABLE, what, "try again in a minute", retry_after_s=30)
 
 
 def as_text(moment: datetime) -> str:

@@ -118,7 +118,7 @@ class LadderStore:
         self.close()
 
     def close(self) -> None:
-        """After the last call of any thread. A second one does nothing."""
+        """Waits for calls of other threads; later ones are refused. A second one does nothing."""
         self._database.close()
 
     # Bots and versions

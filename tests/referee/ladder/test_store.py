@@ -517,6 +517,48 @@ def test_a_second_store_of_this_process_does_not_end_the_locks_of_the_first(stor
     assert (tmp_path / "ladder.db-wal").exists()
 
 
+CLOSED_WHILE_READ = """
+import sys, threading, time
+from pathlib import Path
+from leaderboard.web.hand_ins import HandInRefused
+from referee.ladder.store import LadderStore
+
+sys.setswitchinterval(1e-5)
+for number in range(30):
+    refused, store = [], LadderStore(Path(sys.argv[1], f"{number}.db"), Path(sys.argv[1]))
+    store.accounts.add_owner("ann")
+
+    def read():
+        try:
+            while True:
+                store.waiting()
+        except HandInRefused as error:
+            refused.append(error)
+
+    def write():
+        try:
+            while True:
+                store.note_roster_change()
+        except HandInRefused as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=work) for work in (read, read, write)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.002)
+    store.close()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == len(threads)
+"""
+
+
+def test_a_store_may_be_closed_while_threads_still_use_it(tmp_path: Path) -> None:
+    """A task that is cancelled leaves its call behind in a thread. In a process of its own, for it may crash."""
+    done = subprocess.run([sys.executable, "-c", CLOSED_WHILE_READ, str(tmp_path)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_file_whose_mode_another_process_changes_now_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
