@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from crosstown_bot.bot import Bot
 
+if "CROSSTOWN_ADDRESS" in os.environ:  # a referee waits for Hello: what is imported or loaded now may take too long
+    print_stacks_when_asked()
+
 PROTOCOL = 1
 CONNECT_LIMIT_S = 10.0
 """For a referee on this machine, which listens before it starts a bot; and for each attempt at one elsewhere."""
@@ -86,7 +89,6 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     shorten_tracebacks()
-    print_stacks_when_asked()  # it may load much before it says Hello
     bot = bot_class(options)
     stacks = print_stacks_when_asked()  # of what has been imported since, some may use the signals
     problem = asyncio.run(_connect(bot, address, token, credentials, prints_stacks=stacks))

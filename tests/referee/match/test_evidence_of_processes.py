@@ -20,7 +20,7 @@ from referee.record.stacks import own_frames
 Spawn = Callable[[str, int], int]
 
 BOT = """
-import asyncio, signal, sys, threading, time
+import asyncio, json, os, signal, sys, threading, time
 from crosstown_bot import Bot, run
 
 def spin(seconds):
@@ -72,6 +72,9 @@ class Odd(Bot):
         if self.options["ponders"]:
             threading.Thread(target=spin, args=(20,), daemon=True).start()
 
+if json.loads(os.environ["CROSSTOWN_OPTIONS"])["imports"]:
+    print("loading", file=sys.stderr, flush=True)
+    Odd.load_weights(None)
 run(Odd)
 """
 MANIFEST = """
@@ -84,6 +87,7 @@ late_in = 0
 spins = false
 uses_sigusr1 = false
 ponders = false
+imports = false
 loads = false
 prepares = false
 waits = false
@@ -253,7 +257,9 @@ async def test_a_bot_that_waits_in_a_coroutine_shows_where(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("phase", "clock"), [("loads", {"startup_s": 2}), ("prepares", {"ready_s": 1})])
+@pytest.mark.parametrize(
+    ("phase", "clock"), [("imports", {"startup_s": 2}), ("loads", {"startup_s": 2}), ("prepares", {"ready_s": 1})]
+)
 async def test_a_bot_that_does_not_get_ready_in_time_shows_where_it_was(
     tmp_path: Path, phase: str, clock: dict[str, float]
 ) -> None:
@@ -266,7 +272,7 @@ async def test_a_bot_that_does_not_get_ready_in_time_shows_where_it_was(
     assert "in load_weights" in fault.evidence["stacks"]
     *printed, title, _, where = fault.last_lines()
     assert (title, where.endswith("in load_weights")) == ("its stack when its time was up:", True)
-    assert printed == (["loading"] if phase == "loads" else [])
+    assert printed == ([] if phase == "prepares" else ["loading"])
 
 
 STACKS = """Thread 0x7f (most recent call first):
