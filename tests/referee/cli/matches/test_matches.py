@@ -344,7 +344,7 @@ def test_the_list_is_never_cut_however_narrow_the_terminal_is(run: Path, monkeyp
     monkeypatch.setattr(narrow, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")
     rows, total = list_matches(sorted((run / "matches").iterdir()), Filter())
-    print_list(rows, total, filtered=False, as_json=False)
+    print_list(rows, total, filtered=False, void=False, as_json=False)
     text = narrow.getvalue()
     assert "first-0000 " in text
     assert "\u2026" not in text
