@@ -139,8 +139,3 @@ def write_bot(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def alive() -> Callable[[int], bool]:
     return is_alive
-
-
-@pytest.fixture
-def open_files() -> Callable[[], int]:
-    return lambda: len(list(Path("/proc/self/fd").iterdir()))

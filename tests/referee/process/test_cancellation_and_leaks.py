@@ -15,6 +15,7 @@ from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
 from referee.process.processes import children
+from tests.living import open_files
 
 Start = Any
 
@@ -50,15 +51,13 @@ async def start_and_cancel(entry: Entry, mark: Any, after_s: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after_s", [0, 0.001, 0.004, 0.008, 0.012, 0.02])
-async def test_a_cancelled_start_leaves_nothing(
-    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, after_s: float
-) -> None:
+async def test_a_cancelled_start_leaves_nothing(sleeper: Entry, mark: Any, scratch_root: Path, after_s: float) -> None:
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
     before = open_files()
     await start_and_cancel(sleeper, mark, after_s)
     assert mark.alive() == []
-    assert open_files() == before
+    assert open_files() <= before
     assert is_empty(scratch_root)
     gc.collect()
     assert complaints == []
@@ -66,7 +65,7 @@ async def test_a_cancelled_start_leaves_nothing(
 
 @pytest.mark.parametrize("spare", range(16))
 async def test_a_start_for_which_files_are_short_leaves_nothing(
-    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, spare: int
+    sleeper: Entry, mark: Any, scratch_root: Path, spare: int
 ) -> None:
     """Wherever on the way it happens."""
     before = open_files()
@@ -82,7 +81,7 @@ async def test_a_start_for_which_files_are_short_leaves_nothing(
         assert isinstance(outcome, StartError)
         assert outcome.ours
         assert "Too many open files" in str(outcome)
-    assert open_files() == before
+    assert open_files() <= before
     assert is_empty(scratch_root)
     assert mark.alive() == []
 
@@ -91,7 +90,6 @@ async def test_a_start_for_which_files_are_short_once_its_guardian_runs_leaves_n
     sleeper: Entry,
     mark: Any,
     until: Any,
-    open_files: Callable[[], int],
     scratch_root: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -103,8 +101,8 @@ async def test_a_start_for_which_files_are_short_once_its_guardian_runs_leaves_n
     with pytest.raises(StartError, match="Too many open files") as raised:
         await launch(sleeper, mark)
     assert raised.value.ours
-    assert open_files() == before
-    assert children(os.getpid()) == began
+    assert open_files() <= before
+    assert set(children(os.getpid())) <= set(began)
     assert is_empty(scratch_root)
     await until(lambda: mark.alive() == [])
 
@@ -165,13 +163,13 @@ async def cycles(entry: Entry, mark: Any, count: int, at_once: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_files_and_processes_stay_flat_over_many_bots(
-    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, count: int
+    sleeper: Entry, mark: Any, scratch_root: Path, count: int
 ) -> None:
     await cycles(sleeper, mark, 4, 4)
     files = open_files()
     before = children(os.getpid())
     await cycles(sleeper, mark, count, 4)
-    assert open_files() == files
-    assert children(os.getpid()) == before
+    assert open_files() <= files
+    assert set(children(os.getpid())) <= set(before)
     assert is_empty(scratch_root)
     assert mark.alive() == []

@@ -16,12 +16,9 @@ from referee.folders import MAX_SOCKET_PATH_BYTES
 from referee.wire import HandshakeError, StreamEnd, WireServer, handshake
 from referee.wire.encode import WireLimits
 from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MOST_TRIES
+from tests.living import open_files
 
 LIMITS = WireLimits(1, 1, 1, 1)
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_the_socket_is_private_and_gone_afterwards() -> None:
