@@ -114,7 +114,7 @@ def _check_signature(
         words = "it is not signed: anyone who can write in its folder can have replaced all of it"
         (wrong if key else notes).append(words)
         return
-    from referee.run.signing import read_signature, since_signed
+    from referee.run.signing import lines_since_signed, read_signature, since_signed
 
     try:
         signed = read_signature(folder)
@@ -126,14 +126,15 @@ def _check_signature(
     if key and key != signed.public_key:
         changed.append(f"it is signed by the key {signed.public_key}, not by {key}")
     wrong += changed
+    if later := lines_since_signed(signed, text):
+        number = plural(len(text.events) - signed.head.lines, "line")
+        notes.append(f"the signature does not cover {number} of the journal that came after it: {later}")
     if changed:
         return
-    since = len(text.events) - signed.head.lines
-    later = f", and the {plural(since, 'line')} of its journal since then" if since else ""
     who = "" if key else "who has the key (give the one that the organiser published with --key), "
     notes.append(
         f"signed at {signed.at} by the key {signed.public_key}: nothing that counted was changed since. This does not"
-        f" prove {who}the time, what happened before it was signed{later}"
+        f" prove {who}the time, what happened before it was signed{', and what came after' if later else ''}"
     )
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from referee.run.luck import NO_RIGHTS_BUT_MINE
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.schedule import place_of
+from referee.texts import one_line
 
 DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled", "reinstated")
 """What an organiser decides about matches that were played: after the signature it changes what was signed."""
@@ -152,6 +153,18 @@ def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: 
         said_of_signed = line.kind == RATINGS or (line.kind == "void" and line.fields.get("match") in then.digests)
         if said_of_signed or any(_reaches_back(control, behind, before) for control in controls):
             yield f"line {number} of the journal was decided since the run was signed: {_decision(line)}"
+
+
+def lines_since_signed(signed: Signature, text: JournalText) -> str:
+    """The lines of the journal that the signature does not cover, by kind, with their numbers; '' if there are none."""
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(text.events[signed.head.lines :], start=signed.head.lines + 1):
+        numbers.setdefault(line.kind, []).append(number)
+    return one_line(", ".join(f"{kind} ({_place_words(found)})" for kind, found in numbers.items()))
+
+
+def _place_words(numbers: Sequence[int]) -> str:
+    return f"line {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} lines, the first is line {numbers[0]}"
 
 
 def _reaches_back(control: Control, behind: int, before: JournalText) -> bool:

@@ -231,6 +231,27 @@ def test_lines_that_are_no_controls_and_change_a_signed_table_are_named(make_run
     ]
 
 
+def test_lines_of_any_kind_that_came_after_the_signature_are_listed(make_run, crosstown):
+    """Without the key, anyone who can write in the folder can add lines that change no result, and tables show them."""
+    folder = make_run(played=4)
+    assert crosstown("sign", "cup").code == 0
+    key = read_signature(folder).public_key
+    assert "came after" not in " ".join(Run(folder).check(key).notes)
+    last = len(read_journal(folder.journal).events)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("machine", machine={}, changes=["'ann': sandbox: strict -> plain"])
+        journal.append("epoch", epoch=1, commitment="ab" * 32)
+        journal.append("machine", machine={}, changes=[])
+        journal.write_head()
+    check = Run(folder).check(key)
+    assert check.wrong == ()
+    kinds = f"machine (2 lines, the first is line {last + 1}), epoch (line {last + 2})"
+    assert f"the signature does not cover 3 lines of the journal that came after it: {kinds}" in check.notes
+    assert "what happened before it was signed, and what came after" in check.notes[-1]
+    printed = crosstown("matches", "verify", "cup", "--key", key)
+    assert kinds in printed.out
+
+
 @pytest.mark.parametrize(("place", "rounds", "honest"), [(99, 4, True), (99, 2, False), (0, 4, False), (0, 2, False)])
 def test_an_extension_of_a_swiss_is_named_if_it_shortens_it_or_reaches_into_what_was_played(
     make_run, crosstown, place, rounds, honest
