@@ -39,6 +39,8 @@ _NEEDED_BY_RULES = (SDK, "numpy", "protobuf")
 """What a bot needs of that which the referee requires: the rest is for the command line and the web pages."""
 MOST_LIST_BYTES = 1 << 20
 """Of all lists of packages of a bot together."""
+MOST_WORDS = 50_000
+"""Different words and lines of these lists: a list of 1 MiB with a hash for each file of each package has fewer."""
 
 _BETWEEN = re.compile(r"""[\s=@"']+""")
 _QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
@@ -48,11 +50,13 @@ _BEHIND = re.compile(r"[;#].*|\[[^\[\]]*\]\s*$")
 """Behind a path: a condition, a fragment, extras."""
 _LISTS = re.compile(r"""(?<!\S)(?:-r|-c|--requirement|--constraint)[\s=]*["']?([^\s"']+)""")
 _FOLDERS = re.compile(r"""(?<!\S)(?:-e|-f|--editable|--find-links)[\s=]*["']?([^\s"']+)""")
-_ITSELF = re.compile(r"^\s*(?:(?:-e|--editable)[\s=]*)?\./?(?:\[[^\[\]]*\])?\s*(?:[;#].*)?$", re.MULTILINE)
+_ITSELF = re.compile(r"^[^\S\n]*(?:(?:-e|--editable)[\s=]*)?\./?(?:\[[^\[\]]*\])?\s*(?:[;#].*)?$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 _OURS = re.compile(r"^[ \t]*crosstown[-_.]+(?:bot|arena)(?![\w.-])(?:\\\r?\n|[^\n])*", re.MULTILINE | re.IGNORECASE)
 """A line, with those that continue it, that asks for a package of ours."""
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_DRESSED = re.compile(r"^-|^file:|[%;#\[]")
+"""Of a word that may mean another path than the one that it is."""
 _ARCHIVES = (".whl", ".gz", ".zip")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
@@ -188,7 +192,7 @@ def _named(folder: Path) -> dict[str, bool]:
     These may lie where no sources are looked for, such as in .venv, so they count against limits of their own.
     """
     found, seen = dict[str, bool](), set[Path]()
-    room, list_bytes = Room(folder), 0
+    room, list_bytes, number = Room(folder), 0, 0
     waiting = [(folder / FILE, True)]
     while waiting:
         path, is_list = waiting.pop()
@@ -203,23 +207,33 @@ def _named(folder: Path) -> dict[str, bool]:
                 raise EntryError(
                     f"{path}: with it, the lists of packages have more than {MOST_LIST_BYTES >> 20} MiB", "correct them"
                 )
-            waiting += _paths(folder, path, room, seen)
+            text = _text(path)
+            words: set[str] = set()
+            for word in _words(text):
+                words.add(word)
+                if number + len(words) > MOST_WORDS:
+                    what = f"{path}: with it, the lists of packages have more than {MOST_WORDS:,} different words"
+                    raise EntryError(what, "leave only the packages that the bot needs")
+            number += len(words)
+            waiting += _paths(folder, path, text, words, room, seen)
     return found
 
 
-def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[tuple[Path, bool]]:
-    text = _text(listed)
+def _paths(
+    folder: Path, listed: Path, text: str, words: set[str], room: Room, seen: set[Path]
+) -> Iterator[tuple[Path, bool]]:
     if _ITSELF.search(text):
         raise EntryError(
             f"{listed}: '.' asks for the bot's own folder as a package, and that is not installed",
             "write the packages that the bot needs in its place: the bot runs from its folder",
         )
     lists = set(_LISTS.findall(text))
-    places = {place for word in _words(text) for place in _places(word)}
+    places = {place for word in words for place in _places(word)}
     places |= {f"{place}/" for word in _FOLDERS.findall(text) for place in _places(word)}
-    bases = sorted({folder, listed.parent})
+    bases = {base: _first_parts(base) for base in sorted({folder, listed.parent})}
     for place in sorted(place for place in places if place and "\0" not in place):
-        for path in {Path(os.path.realpath(base / place)) for base in bases if is_there(base / place)}:
+        near = [base / place for base, parts in bases.items() if place.partition("/")[0] in parts]
+        for path in {Path(os.path.realpath(path)) for path in near if is_there(path)}:
             if path == folder and place == "./":
                 yield from ((each, False) for each in folder.iterdir() if each.suffix in _ARCHIVES and is_file(each))
             if path in seen or path == folder or not path.is_relative_to(folder):
@@ -244,8 +258,19 @@ def _words(text: str) -> Iterator[str]:
         yield from (word for words in _QUOTED.findall(line) for word in words)
 
 
+def _first_parts(folder: Path) -> set[str]:
+    """What a path begins with that leads from this folder to something: most words of a list do not."""
+    try:
+        return {"", ".", "..", *(path.name for path in folder.iterdir())}
+    except OSError as error:
+        raise EntryError(f"{folder}: cannot be read ({error.strerror})", "check its rights") from None
+
+
 def _places(word: str) -> Iterator[str]:
     """The paths that a word may mean: as it is, and without what pip allows around a path."""
+    if not _DRESSED.search(word):
+        yield word
+        return
     place = _ATTACHED.sub("", word).removeprefix("file:")
     for each in (place, _BEHIND.sub("", place), _BEHIND.sub("", _BEHIND.sub("", place))):
         yield each

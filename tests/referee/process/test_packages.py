@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from referee.process import packages
 from referee.process.build import build, needs_build
 from referee.process.manifest import load_manifest
 from referee.process.packages import (
     MOST_LIST_BYTES,
+    MOST_WORDS,
     have_hashes,
     installed_in,
     python_in,
@@ -51,11 +53,34 @@ def test_a_list_that_is_too_long_is_refused_before_it_is_read(bot: Path) -> None
         read_requirements(bot, load_manifest(bot))
 
 
+def test_a_list_of_very_many_words_is_refused(bot: Path) -> None:
+    (bot / "requirements.txt").write_text("".join(f"a{number}\n" for number in range(MOST_WORDS + 1)))
+    with pytest.raises(EntryError, match=r"requirements\.txt: with it, the lists .* more than 50,000 different words"):
+        read_requirements(bot, load_manifest(bot))
+
+
+def test_words_that_begin_no_path_in_the_folder_are_not_looked_for(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list with hashes has thousands of words: a look at the disk for each took seconds at every load."""
+    looked = []
+    monkeypatch.setattr(packages, "is_there", lambda path: not looked.append(path))
+    (bot / "requirements.txt").write_text("".join(f"a{number}==1;x # sha256:{number}\n" for number in range(1000)))
+    read_requirements(bot, load_manifest(bot))
+    assert looked == []
+
+
+def test_blank_lines_of_a_list_are_read_once(bot: Path) -> None:
+    """Each was matched with all that came after it: 1 MiB of them took hours."""
+    (bot / "requirements.txt").write_text("\n" * MOST_LIST_BYTES)
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert found.files == ("requirements.txt",)
+
+
 @pytest.mark.slow
 def test_lists_that_together_are_too_long_are_refused_before_they_are_read(bot: Path) -> None:
     (bot / "requirements.txt").write_text("\n".join(f"-r r{number}.txt" for number in range(20)))
     for number in range(20):
-        (bot / f"r{number}.txt").write_text("\n".join(f"a/{word}" for word in range(8000)))
+        (bot / f"r{number}.txt").write_text("\n".join(f"{'a' * 80}/{word}" for word in range(1000)))
     with pytest.raises(EntryError, match=r"r\d+\.txt: with it, the lists of packages have more than 1 MiB"):
         read_requirements(bot, load_manifest(bot))
 
