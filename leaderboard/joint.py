@@ -248,7 +248,7 @@ def _changes(one: Run, other: Run, entry: str) -> list[tuple[str, bool]]:
 
 def _makes_another(what: str) -> bool:
     """Its sandbox, a value that it is granted, and files outside of its folder do; what the system updates does not."""
-    path = what.removeprefix("packages of ")
+    path = what.removeprefix("packages of ").removeprefix("modules beside ")
     return what == "sandbox" or what.startswith(VALUE_OF) or (path.startswith("/") and not path.startswith(_SYSTEM))
 
 

@@ -216,7 +216,7 @@ class Table:
         entry = self._entries.get(entry_id)
         if entry is None or not entry.argv:
             return
-        found = outside_of(entry, self._sandboxes.get(entry_id, Sandbox()).read, self._prints)
+        found = outside_of(entry, self._sandboxes.get(entry_id, Sandbox()), self._prints)
         if self._outside.setdefault(entry_id, found) != found:
             self._pool.forget(entry_id)
             self._outside[entry_id] = found

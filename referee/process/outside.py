@@ -1,7 +1,7 @@
 """Files that play with a bot and lie outside its folder, each with its resolved path and a hash of its content.
 
-These are its interpreter with the packages that are installed for it, scripts and data that `run` names, our own
-packages, and what it may read by a grant.
+These are its interpreter with the packages that are installed for it, scripts and data that `run` names, the sources
+beside such a script, our own packages, what it may read by a grant, and, without a sandbox, files that options name.
 """
 
 import os
@@ -12,7 +12,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import translate
 from functools import cache, partial
@@ -23,7 +23,7 @@ from pathlib import Path
 from referee.process.entry import Entry
 from referee.process.needs import find_needs, interpreter_of, our_packages
 from referee.process.paths import SYSTEM, is_file, is_folder
-from referee.process.program import started_by
+from referee.process.program import find_script, started_by
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import LEFT_OUT
 
@@ -32,6 +32,13 @@ OUR_PACKAGES = "packages of Crosstown"
 
 PACKAGES_OF = "packages of "
 """Before the folder of another Python, such as a virtual environment: what is installed for it."""
+
+BESIDE = "modules beside "
+"""Before the path of a script outside: the sources in its folder, which it may import."""
+
+_IMPORTED = {".py": (".so",), ".js": (".json", ".node"), ".pl": (".pm",), ".rb": (".so",), ".lua": (".so",)}
+"""What scripts import besides files that end as they do, by the first ending of their interpreter's."""
+_PACKAGE = "__init__.py"
 
 _PYTHON = re.compile(r"python[\d.]*|pypy[\d.]*")
 _PACKAGES = (
@@ -52,6 +59,7 @@ _LOOKS_SHARE = 20
 """What took long to look at is looked at again after so many times as long, at the earliest."""
 
 MISSING = "missing"
+_NOTHING = "none"
 LISTED = "listed:"
 """Before the hash of what is too large to be read: it is over names, sizes and times."""
 
@@ -68,7 +76,7 @@ class Prints:
 
     def __init__(self, again_s: float = 1.0) -> None:
         self._again_ns = round(again_s * 1e9)
-        self._known: dict[tuple[Path, ...], tuple[int, tuple[_Found, ...], str]] = {}
+        self._known: dict[tuple[object, ...], tuple[int, tuple[_Found, ...], str]] = {}
         """When to look again, what was there, and its hash."""
 
     def of(self, *places: Path) -> str:
@@ -76,31 +84,49 @@ class Prints:
 
         What other tools keep in a folder is left out, as it is of bots.
         """
+        return self._of(places, places, lambda: (found for place in places for found in _list(str(place))))
+
+    def beside(self, script: Path, endings: tuple[str, ...]) -> str:
+        """The same over the other files in the folder of a script that end so, and, of a Python script, over those in
+        packages there; `none` if there are none."""
+        content = self._of((script, endings), (script.parent,), lambda: _list_sources(script, endings))
+        return _NOTHING if content == MISSING else content
+
+    def _of(self, key: tuple[object, ...], places: tuple[Path, ...], look: Callable[[], Iterator[_Found]]) -> str:
         now_ns = time.monotonic_ns()
-        again_ns, before, content = self._known.get(places, (0, None, ""))
+        again_ns, before, content = self._known.get(key, (0, None, ""))
         if before is None or now_ns >= again_ns:
-            found = tuple(found for place in places for found in _list(str(place)))
+            found = tuple(look())
             took_ns = time.monotonic_ns() - now_ns
             if before != found:
                 content = _print(found, places) if found else MISSING
             again_ns = now_ns + (max(self._again_ns, _LOOKS_SHARE * took_ns) if self._again_ns else 0)
-            self._known[places] = again_ns, found, content
+            self._known[key] = again_ns, found, content
         return content
 
 
-def outside_of(entry: Entry, read: Iterable[str], prints: Prints) -> dict[str, str]:
-    """By resolved path, `OUR_PACKAGES`, or `PACKAGES_OF` and a path, the hash of each that plays with the bot. `read`
-    is what it is granted."""
+def outside_of(entry: Entry, sandbox: Sandbox, prints: Prints) -> dict[str, str]:
+    """The hash of each that plays with the bot, by resolved path, `OUR_PACKAGES`, or `PACKAGES_OF` or `BESIDE` and a
+    path."""
     programs = set(_programs(entry))
-    places = {Path(os.path.realpath(path)) for path in (*programs, *_named(entry), *map(Path, read))}
+    places = {Path(os.path.realpath(path)) for path in (*programs, *_named(entry), *map(Path, sandbox.read))}
+    if sandbox.profile == "plain":
+        places |= {path for path in _named_by_options(entry) if not _is_in(path, places)}
     home = Path(os.path.realpath(entry.home))
     found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
+    for script, endings in _scripts(entry):
+        if not _is_in(script.parent, {home, *places}):
+            found[f"{BESIDE}{script}"] = prints.beside(script, endings)
     if _is_ours(programs):
         found[OUR_PACKAGES] = prints.of(*our_packages())
     for prefix in sorted(_other_pythons(entry, programs)):
         if packages := sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern)):
             found[f"{PACKAGES_OF}{prefix}"] = prints.of(*packages, *_added_by(packages))
     return found
+
+
+def _is_in(path: Path, places: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def _added_by(packages: Iterable[Path]) -> Iterator[Path]:
@@ -184,12 +210,36 @@ def _starts(entry: Entry) -> list[tuple[str, ...]]:
 def _programs(entry: Entry) -> Iterator[Path]:
     """What is executed: the programs, and the interpreters of scripts."""
     for word, *_ in _starts(entry):
-        own = entry.home / word
-        found = own if is_file(own) else Path(shutil.which(word) or own).absolute()
-        if is_file(found):
+        if found := _program(entry, word):
             yield found
             if interpreter := interpreter_of(found):
                 yield interpreter
+
+
+def _program(entry: Entry, word: str) -> Path | None:
+    own = entry.home / word
+    found = own if is_file(own) else Path(shutil.which(word) or own).absolute()
+    return found if is_file(found) else None
+
+
+def _scripts(entry: Entry) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The scripts that interpreters run, by their resolved paths, each with the endings of what it may import."""
+    for words in _starts(entry):
+        program = _program(entry, words[0])
+        interpreter = None if program is None else interpreter_of(program)
+        # What is called python may be a script itself, which starts the right one.
+        for command in (words, *([(str(interpreter), str(program))] if interpreter else [])):
+            kind, name, endings = find_script(command)
+            if kind == "file" and is_file(entry.home / name):
+                yield Path(os.path.realpath(entry.home / name)), (*endings, *_IMPORTED.get(endings[0], ()))
+
+
+def _named_by_options(entry: Entry) -> Iterator[Path]:
+    """The files that options of the bot name by their whole path, resolved."""
+    texts = (value for value in entry.options.values() if isinstance(value, str))
+    for path in (path for text in texts for path in _paths_in(text)):
+        if path.startswith("/") and is_file(Path(path)):
+            yield Path(os.path.realpath(path))
 
 
 def _commands_in(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -261,6 +311,26 @@ def _list(place: str) -> Iterator[_Found]:
                     waiting.append(path)
                 elif (there := _look(os.path.realpath(path))) is not None:
                     yield there[0]
+
+
+def _list_sources(script: Path, endings: tuple[str, ...]) -> Iterator[_Found]:
+    """The files that `script` may import from its folder: without those in folders that are no packages, which may be
+    anything if the script lies in a home."""
+    left, packages = MOST_FILES, ".py" in endings
+    for parent, folders, files in os.walk(script.parent):
+        folders[:] = sorted(name for name in folders if packages and is_file(Path(parent, name, _PACKAGE)))
+        folders[:] = [name for name in folders if not _LEFT_OUT.match(name)]
+        for path in sorted(
+            f"{parent}/{name}" for name in files if name.endswith(endings) and not _LEFT_OUT.match(name)
+        ):
+            looked = None if path == str(script) else _look(path)
+            target = None if looked is None or not looked[1] else _look(os.path.realpath(path))
+            for one in (looked, target):
+                if one is not None:
+                    yield one[0]
+                    left -= 1
+            if left <= 0:
+                return
 
 
 _LEFT_OUT = re.compile("|".join(map(translate, LEFT_OUT)))

@@ -276,26 +276,37 @@ def _check_started(folder: Path, words: Sequence[str]) -> None:
 
 def _check_script(folder: Path, words: Sequence[str]) -> None:
     """ManifestError if what an interpreter is to run, a file or a module of Python, is surely not there."""
+    kind, name, _ = find_script(words)
+    if kind == "file":
+        _check_file(folder, Path(words[0]).name, name)
+    elif kind == "module" and words[0] == sys.executable:
+        _check_module(folder, name)
+
+
+def find_script(words: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
+    """What an interpreter is to run: 'file' or 'module', its name, and how the names of its sources end. '' and nothing
+    for a command that is no interpreter's, or whose program is in its words."""
     program = Path(words[0]).name if words else ""
     known = next((found for names, found in _SCRIPTS.items() if re.fullmatch(names, program)), None)
     if known is None:
-        return
+        return _NO_SCRIPT
     endings, no_script = known
     for number, word in enumerate(words[1:], 1):
         if ".py" in endings and (option := _MODULE.fullmatch(word)):
             module = option[1] or (words[number + 1] if number + 1 < len(words) else "")
-            if words[0] == sys.executable and module:
-                _check_module(folder, module)
-            return
+            return ("module", module, endings) if module else _NO_SCRIPT
         if re.fullmatch(no_script, word, re.DOTALL) or word == "-":
-            return
+            return _NO_SCRIPT
         if word.startswith("-"):
             continue
         # The first word, or that behind --, may be a script of any name; others may be values of options.
         first = words[number - 1] in (words[0], "--")
         if word.endswith(endings) or (first and not _ENDING_NEEDED & set(endings)):
-            _check_file(folder, program, word)
-            return
+            return "file", word, endings
+    return _NO_SCRIPT
+
+
+_NO_SCRIPT: tuple[str, str, tuple[str, ...]] = ("", "", ())
 
 
 def _check_file(folder: Path, program: str, word: str) -> None:

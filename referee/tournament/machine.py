@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from referee.errors import ChangedError
 from referee.process.entry import Entry
-from referee.process.outside import PACKAGES_OF, Prints, outside_of, runtime_of
+from referee.process.outside import BESIDE, PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Header, RecordError, SeatHeader
 from referee.record.reader import read_header
@@ -51,7 +51,7 @@ class Change:
     @property
     def is_private(self) -> bool:
         """Whether it is for the organiser alone: files outside of the bot's folder, values of variables."""
-        return self.what.startswith(("/", PACKAGES_OF, VALUE_OF))
+        return self.what.startswith(("/", PACKAGES_OF, BESIDE, VALUE_OF))
 
     def __str__(self) -> str:
         return f"'{self.name}': {self.what}: {self.before or 'none'} -> {self.now or 'none'}"
@@ -78,7 +78,7 @@ def facts_of(entry: Entry, sandbox: Sandbox, prints: Prints, controllers: Sequen
         "values": {name: _digest_of(name, os.environ[name]) for name in sandbox.env if name in os.environ},
         "build": "; ".join(map(str, entry.builds)),
         "runtime": runtime_of(entry),
-        "outside": outside_of(entry, sandbox.read, prints),
+        "outside": outside_of(entry, sandbox, prints),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -128,7 +128,7 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
 
 def _came_later(what: str) -> bool:
     """Whether older versions did not keep this fact."""
-    return what in _LATER or what.startswith((PACKAGES_OF, VALUE_OF))
+    return what in _LATER or what.startswith((PACKAGES_OF, BESIDE, VALUE_OF))
 
 
 class MachineWatch:

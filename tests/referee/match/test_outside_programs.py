@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.match import table as table_module
 from referee.match.table import Table
-from referee.process.outside import OUR_PACKAGES, Prints
+from referee.process.outside import BESIDE, OUR_PACKAGES, Prints
 from referee.record import read_record
 from tests.referee.match.toy_match import load_two, toy_match
 
@@ -44,7 +44,7 @@ async def test_a_script_outside_that_is_changed_between_matches_is_named_and_a_n
             headers.append(read_record(tmp_path / f"{name}.jsonl.gz").header)
             processes.append({bot.pid for bot in table.waiting()})
     outside = [header.seats[0].outside for header in headers]
-    assert set(outside[0]) == {str(script), PYTHON, OUR_PACKAGES}
+    assert set(outside[0]) == {str(script), f"{BESIDE}{script}", PYTHON, OUR_PACKAGES}
     assert outside[0] == outside[1]
     assert {path for path in outside[0] if outside[0][path] != outside[2][path]} == {str(script)}
     assert processes[0] == processes[1]

@@ -13,6 +13,7 @@ import pytest
 from referee.process import outside
 from referee.process.entry import load_entry
 from referee.process.outside import (
+    BESIDE,
     LISTED,
     MISSING,
     OUR_PACKAGES,
@@ -22,6 +23,7 @@ from referee.process.outside import (
     outside_of,
     runtime_of,
 )
+from referee.process.sandbox import Sandbox
 
 WriteBot = Callable[..., Path]
 
@@ -42,7 +44,7 @@ def tool(tmp_path: Path) -> Path:
 
 
 def named(folder: Path, *read: Path) -> dict[str, str]:
-    return outside_of(load_entry(folder), map(str, read), Prints(0))
+    return outside_of(load_entry(folder), Sandbox(read=tuple(map(str, read))), Prints(0))
 
 
 def test_what_was_looked_at_ahead_is_not_read_again(write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +54,7 @@ def test_what_was_looked_at_ahead_is_not_read_again(write_bot: WriteBot, monkeyp
     read: list[str] = []
     monkeypatch.setattr(outside, "content_of", lambda name: read.append(name) or b"")
     monkeypatch.setattr(outside, "distributions", lambda: read.append("packages") or ())
-    outside_of(entry, (), prints)
+    outside_of(entry, Sandbox(), prints)
     runtime_of(entry)
     assert {os.path.realpath(name) for name in read} == {os.path.realpath(sys.executable)}
 
@@ -255,3 +257,81 @@ def test_packages_that_are_installed_in_place_for_another_python_count(write_bot
     before = named(folder)[key]
     (source / "mine.py").write_text("2")
     assert named(folder)[key] != before
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ["{python}", "SCRIPT"],
+        ["{python}", "-O", "SCRIPT", "--fast"],
+        ["SCRIPT"],
+        ["env", "LANG=C", "{python}", "SCRIPT"],
+        ["sh", "-c", "exec python3 SCRIPT"],
+        ["{python}", "-m", "crosstown_bridge", "--", "python3", "SCRIPT"],
+    ],
+)
+def test_what_a_script_outside_may_import_from_its_folder_counts(
+    write_bot: WriteBot, tmp_path: Path, run: list[str]
+) -> None:
+    script = tmp_path / "shared" / "main.py"
+    (script.parent / "net").mkdir(parents=True)
+    (script.parent / "data").mkdir()
+    script.write_text("#!/usr/bin/env python3\nimport helper, net\n")
+    script.chmod(0o755)
+    (script.parent / "net" / "__init__.py").touch()
+    folder = write_bot({"bot.py": ""}, run=[word.replace("SCRIPT", str(script)) for word in run])
+    key = f"{BESIDE}{script}"
+    before = named(folder)
+    for name in ("helper.py", "fast.cpython-312.so", "net/layers.py"):
+        (script.parent / name).write_text(name)
+        after = named(folder)
+        assert {path for path in after if before[path] != after[path]} == {key}, name
+        before = after
+    (script.parent / "helper.py").rename(script.parent / "renamed.py")
+    assert named(folder)[key] != before[key]
+    before = named(folder)
+    for name in ("notes.txt", "data/tables.py", ".cache/x.py"):
+        (script.parent / name).parent.mkdir(exist_ok=True)
+        (script.parent / name).write_text("of somebody else")
+    script.write_text("#!/usr/bin/env python3\n# changed\n")
+    after = named(folder)
+    assert {path for path in after if before[path] != after[path]} == {str(script)}
+
+
+def test_a_script_outside_with_nothing_beside_it_has_an_entry_all_the_same(write_bot: WriteBot, tool: Path) -> None:
+    """So that a module that comes later is a change."""
+    assert named(write_bot({}, run=["sh", str(tool)]))[f"{BESIDE}{tool}"] == "none"
+
+
+def test_a_granted_folder_counts_once_with_the_script_in_it(write_bot: WriteBot, tool: Path) -> None:
+    found = named(write_bot({}, run=["sh", str(tool)]), tool.parent)
+    assert set(found) == {os.path.realpath("/bin/sh"), str(tool), str(tool.parent)}
+
+
+def test_more_modules_beside_a_script_than_are_read_are_listed(
+    write_bot: WriteBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "MOST_FILES", 3)
+    (tmp_path / "shared").mkdir()
+    for name in ("main", "a", "b", "c", "d"):
+        (tmp_path / "shared" / f"{name}.py").touch()
+    script = tmp_path / "shared" / "main.py"
+    assert named(write_bot(run=["{python}", str(script)]))[f"{BESIDE}{script}"].startswith(LISTED)
+
+
+def test_files_that_an_option_names_by_their_whole_path_count_without_a_sandbox(
+    write_bot: WriteBot, tmp_path: Path
+) -> None:
+    weights, book = tmp_path / "w.bin", tmp_path / "book.bin"
+    weights.write_text("1")
+    book.write_text("1")
+    options = f'[options]\nweights = "{weights}"\nargs = "--book={book}"\nnone = "/none/x.bin"\nlevel = 3\n'
+    manifest = f'name = "Bot"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n{options}'
+    folder = write_bot(toml=manifest)
+    before = named(folder)
+    assert set(before) == {os.path.realpath(sys.executable), OUR_PACKAGES, str(weights), str(book)}
+    weights.write_text("2")
+    after = named(folder)
+    assert {path for path in after if before[path] != after[path]} == {str(weights)}
+    strict = outside_of(load_entry(folder), Sandbox("strict"), Prints(0))
+    assert str(weights) not in strict, "which the bot cannot read"
