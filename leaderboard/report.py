@@ -20,7 +20,7 @@ from leaderboard.evidence import BotFault
 from leaderboard.plots import history_plot, interval_bar, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import is_mirror
-from leaderboard.schedule_view import NO_TABLE, FormatTable
+from leaderboard.schedule_view import NO_TABLE, FormatTable, Pairing
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
@@ -56,10 +56,12 @@ class PoolReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchLine:
-    """One line of the list of matches; `link` is relative to the page, '' where there is no file to link to."""
+    """One line of the list of matches; `link` is relative to the page, '' where there is no file to link to. `at` says
+    in which stage and round, and at which table; None where the format does not pair round by round."""
 
     row: MatchRow
     link: str
+    at: Pairing | None
 
 
 def report_html(
@@ -75,6 +77,7 @@ def report_html(
     replays: Mapping[str, str] = MappingProxyType({}),
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
+    seating: Mapping[str, Pairing] = MappingProxyType({}),
     failed_starts: Sequence[FailedStart] = (),
     faults: Sequence[BotFault] = (),
     startup_s: Mapping[str, float] | None = None,
@@ -82,8 +85,8 @@ def report_html(
 ) -> str:
     """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
     matches that are `packed` have no file. `replays` has the page of a match by its id, which is linked instead.
-    `facts` are shown as they are, by name. `ratings` are those of `rate_pools` for these matches, if they are known.
-    `startup_s` has by entry id how long a bot may take to start."""
+    `seating` is that of the schedule's view. `facts` are shown as they are, by name. `ratings` are those of
+    `rate_pools` for these matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
     rows = table_of(counted.rows)
     ratings = rate_pools(rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(rows).items()]
@@ -108,6 +111,7 @@ def report_html(
             MatchLine(
                 row,
                 replays.get(row.match_id, f"{link}/{row.stamp.name}" if link and not packed(row) else ""),
+                seating.get(row.match_id),
             )
             for row in matches
         ],

@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from leaderboard.index import load_index
 from leaderboard.match_list import Filter
 from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_rows
-from leaderboard.schedule_view import view_schedule
+from leaderboard.schedule_view import Pairing, view_schedule
 from leaderboard.store import Store, StoreError
 from referee.errors import PlatformError
 from referee.folders import file_to_write
@@ -31,9 +31,10 @@ from referee.run.run import Run
 FORMATS: Final = {".zip": "html", ".jsonl": "jsonl", ".csv": "csv", ".db": "sqlite", ".sqlite": "sqlite"}
 """By the ending of a file."""
 
-_HEADS: Final = (
-    "match_id", "place", "block", "game", "created_at", "reason", "detail", "decisions", "wall_us",
-)  # fmt: skip
+_HEADS: Final = ("match_id", "place", "block")
+_PAIRING_HEADS: Final = ("stage", "round", "table")
+"""Empty where the format does not pair round by round."""
+_MORE_HEADS: Final = ("game", "created_at", "reason", "detail", "decisions", "wall_us")
 _SEAT_HEADS: Final = ("entry_id", "name", "version", "rank", "fault", "total_us", "lag_us")
 
 
@@ -45,27 +46,34 @@ class Exported:
     left_out: tuple[str, ...] = ()
 
 
-def chosen(run: Run, wanted: Filter) -> list[MatchRow]:
-    """The matches of a run that count, are wanted, and may be shown: none of a block that is not complete."""
+def chosen(run: Run, wanted: Filter) -> tuple[list[MatchRow], Mapping[str, Pairing]]:
+    """The matches of a run that count, are wanted, and may be shown: none of a block that is not complete. And where
+    each sits, of a format that pairs round by round, by match id."""
     index = load_index(run.folder)
-    counted, _ = counted_rows(run, index.rows)
+    counted, view = counted_rows(run, index.rows)
     ahead = view_schedule(run, index.rows, look_ahead=True).ahead
-    return [row for row in counted.rows if not ahead.is_open(row.game, row.block) and wanted.takes_row(row)]
+    rows = [row for row in counted.rows if not ahead.is_open(row.game, row.block) and wanted.takes_row(row)]
+    return rows, view.seating
 
 
 def write_run(
-    run: Run, rows: Sequence[MatchRow], file: Path, style: str, report: Callable[[int], None] = lambda _done: None
+    run: Run,
+    rows: Sequence[MatchRow],
+    seating: Mapping[str, Pairing],
+    file: Path,
+    style: str,
+    report: Callable[[int], None] = lambda _done: None,
 ) -> Exported:
-    """Write the matches to `file` as one of `FORMATS`. UsageError, PlatformError; the file is then as before."""
+    """Write what is `chosen` to `file` as one of `FORMATS`. UsageError, PlatformError; the file is then as before."""
     try:
         with _replacing(file) as made:
             match style:
                 case "html":
-                    return _write_zip(run, rows, made, report)
+                    return _write_zip(run, rows, seating, made, report)
                 case "jsonl":
                     return _write_lines(run, rows, made, report)
                 case "csv":
-                    return _write_csv(rows, made)
+                    return _write_csv(rows, seating, made)
                 case _:
                     return _write_database(rows, made)
     except OSError as error:
@@ -99,7 +107,9 @@ def _records(
             left_out.append(f"{row.match_id}: {error}")
 
 
-def _write_zip(run: Run, rows: Sequence[MatchRow], made: Path, report: Callable[[int], None]) -> Exported:
+def _write_zip(
+    run: Run, rows: Sequence[MatchRow], seating: Mapping[str, Pairing], made: Path, report: Callable[[int], None]
+) -> Exported:
     left_out: list[str] = []
     number = 0
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -107,7 +117,7 @@ def _write_zip(run: Run, rows: Sequence[MatchRow], made: Path, report: Callable[
             # A page is compressed inside: what is left is hardly worth the time.
             archive.writestr(f"{row.match_id}.html", replay_page(record, [EVERYTHING]), zipfile.ZIP_STORED)
             number += 1
-        archive.writestr("matches.csv", _csv_of(rows))
+        archive.writestr("matches.csv", _csv_of(rows, seating))
     return Exported(number, tuple(left_out))
 
 
@@ -123,21 +133,25 @@ def _write_lines(run: Run, rows: Sequence[MatchRow], made: Path, report: Callabl
     return Exported(number, tuple(left_out))
 
 
-def _write_csv(rows: Sequence[MatchRow], made: Path) -> Exported:
+def _write_csv(rows: Sequence[MatchRow], seating: Mapping[str, Pairing], made: Path) -> Exported:
     with made.open("w", encoding="utf-8", newline="") as file:
-        file.write(_csv_of(rows))
+        file.write(_csv_of(rows, seating))
         _sync(file)
     return Exported(len(rows))
 
 
-def _csv_of(rows: Sequence[MatchRow]) -> str:
+def _csv_of(rows: Sequence[MatchRow], seating: Mapping[str, Pairing]) -> str:
     """A row for each match, with as many columns of seats as the largest match has."""
     seats = max((len(row.seats) for row in rows), default=0)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([*_HEADS, *(f"{head}_{seat}" for seat in range(seats) for head in _SEAT_HEADS)])
+    seat_heads = [f"{head}_{seat}" for seat in range(seats) for head in _SEAT_HEADS]
+    writer.writerow([*_HEADS, *_PAIRING_HEADS, *_MORE_HEADS, *seat_heads])
     for row in rows:
+        at = seating.get(row.match_id)
         values = [getattr(row, head) for head in _HEADS]
+        values += [None, None, None] if at is None else [at.stage, at.round, at.table or None]
+        values += [getattr(row, head) for head in _MORE_HEADS]
         values += [getattr(seat, head) for seat in row.seats for head in _SEAT_HEADS]
         writer.writerow(map(cell, values))
     return text.getvalue()

@@ -644,6 +644,7 @@ def report(
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
         format_table=view.table,
+        seating=view.seating,
         link=os.path.relpath(found.records.folder, path.parent),
         packed=lambda row: is_packed(found.records.at(row.stamp)),
         replays=_replays(site, found, path.parent),

@@ -70,7 +70,7 @@ def test_tables_of_machines_and_csv_files_have_charged_times_and_the_lag_beside_
     index = load_index(run)
     table = list(csv.DictReader(io.StringIO(standings_csv(standings(index.rows)).body.decode())))
     assert {row["name"]: row["worst_lag_ms"] for row in table} == {"ann": "66000.0", "bob": ""}
-    write_run_csv(index.rows, tmp_path / "cup.csv")
+    write_run_csv(index.rows, {}, tmp_path / "cup.csv")
     [match] = csv.DictReader((tmp_path / "cup.csv").read_text().splitlines())
     assert (match["total_us_0"], match["lag_us_0"]) == ("1500", "66000000")
 

@@ -14,7 +14,7 @@ from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.ratings.live import rate_live
 from leaderboard.records import ReadMatch
 from leaderboard.report import report_html
-from leaderboard.schedule_view import FormatTable
+from leaderboard.schedule_view import FormatTable, Pairing
 from leaderboard.standings import Entrant, standings
 from leaderboard.statistics import statistics
 
@@ -66,6 +66,17 @@ def page_of(rows, entrants=(), **more):
     counted = Counted(tuple(rows), **more.pop("counted", {}))
     table = standings(counted, entrants)
     return report_html(more.pop("title", "cup"), counted, table, total=len(rows), made_at="today", **more)
+
+
+def test_the_list_of_matches_has_stage_round_and_table_where_the_format_has_them(some_matches):
+    rows = some_matches(4, "ann", "bob")
+    seating = {row.match_id: Pairing("final", 2, 1 + number, ("a", "b")) for number, row in enumerate(rows[:3])}
+    page = page_of(rows, seating=seating)
+    heads = '<th class="name">match</th><th class="name">stage</th><th>round</th><th>table</th><th>place</th>'
+    assert heads in page
+    assert '<td class="name">final</td><td>2</td><td>3</td><td>2</td>' in page
+    assert '<td class="name"></td><td></td><td></td><td>3</td>' in page
+    assert "<th>round</th>" not in page_of(rows)
 
 
 def test_nothing_that_is_brought_in_becomes_markup(some_matches, tmp_path):

@@ -28,6 +28,11 @@ def exported(crosstown, *words):
     return printed.out
 
 
+def exported_rows(crosstown, file):
+    exported(crosstown, file)
+    return list(csv.DictReader(io.StringIO(file.read_text())))
+
+
 def test_nothing_but_a_file_is_replaced(cup, crosstown, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
@@ -57,6 +62,22 @@ def test_a_zip_has_a_replay_of_each_match(cup, crosstown, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
 
 
+def test_csv_has_round_and_table_of_each_match_of_a_swiss(make_run, crosstown, tmp_path):
+    """As the list of matches and the CSV of the web pages have them."""
+    make_run(style="swiss", others=("cat", "dan"), more="[swiss]\nrounds = 2", played=99)
+    rows = exported_rows(crosstown, tmp_path / "cup.csv")
+    listed = {row["match"]: row for row in json.loads(crosstown("matches", "list", "cup", "--json").out)}
+    assert {row["round"] for row in rows} == {"1", "2"}
+    for row in rows:
+        found = listed[row["match_id"]]
+        assert (row["round"], row["table"], row["stage"]) == (str(found["round"]), str(found["table"]), found["stage"])
+
+
+def test_csv_of_a_round_robin_has_no_rounds(cup, crosstown, tmp_path):
+    for row in exported_rows(crosstown, tmp_path / "cup.csv"):
+        assert (row["stage"], row["round"], row["table"]) == ("", "", "")
+
+
 def test_lines_of_json_are_documents_of_matches(cup, crosstown, tmp_path):
     exported(crosstown, tmp_path / "cup.jsonl")
     found = [json.loads(line) for line in (tmp_path / "cup.jsonl").read_text().splitlines()]
@@ -65,8 +86,7 @@ def test_lines_of_json_are_documents_of_matches(cup, crosstown, tmp_path):
 
 
 def test_rows_of_csv_have_the_seats(cup, crosstown, tmp_path):
-    exported(crosstown, tmp_path / "cup.csv")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "cup.csv").read_text())))
+    rows = exported_rows(crosstown, tmp_path / "cup.csv")
     assert [row["match_id"] for row in rows] == ids(cup)
     assert {row["name_0"] for row in rows} == {"<ann>", "[b]bob"}
     assert all({row["rank_0"], row["rank_1"]} <= {"1", "2"} for row in rows)
