@@ -23,13 +23,24 @@ class TournamentError(ExpectedError):
 
 class ConfigError(TournamentError):
     """A tournament file, or a bot it names, that cannot be used. `line` counts from 1, None where unknown; `what` is
-    the sentence without either."""
+    the sentence without either. Of a long sentence the middle is left out: it may have a text of the file in it."""
 
     def __init__(self, path: Path, line: int | None, what: str, next_step: str) -> None:
+        what = _without_middle(what)
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {what}", next_step)
         self.path = path
         self.line = line
         self.what = what
+
+
+_MOST = 600
+"""Characters of a sentence about a file."""
+
+
+def _without_middle(sentence: str) -> str:
+    """With a long path in it, the reason stands behind that."""
+    tail = _MOST // 3
+    return sentence if len(sentence) <= _MOST else f"{sentence[: _MOST - tail]}...{sentence[-tail:]}"
 
 
 class ChangedError(TournamentError):

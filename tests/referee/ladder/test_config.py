@@ -212,6 +212,7 @@ PROVIDER = '[[accounts.providers]]\nid = "a"\nkind = "oidc"\nserver = "https://x
         ('[accounts]\nproviders = "x"\n', "'accounts.providers' must be a list of tables"),
         (PROVIDER, "the key 'accounts.providers[1].secret_file' is missing"),
         (f'{PROVIDER}secret_file = "none"\n', "cannot be read"),
+        (f'{PROVIDER}secret_file = "{"x" * 3000}"\n', "x, cannot be read (File name too long)"),
         (f'{PROVIDER}secret_file = "open"\n', "can be read by others"),
         (f'{PROVIDER}secret_file = "empty"\n', "has 0 characters"),
         (PROVIDER.replace("https:", "http:") + 'secret_file = "good"\n', "must begin with https://"),
@@ -229,6 +230,7 @@ def test_a_mistake_in_accounts_names_the_value(tmp_path, text, what):
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)
     assert what in str(caught.value)
+    assert len(str(caught.value)) < 800
     assert caught.value.next_step
 
 

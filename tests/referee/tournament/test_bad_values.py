@@ -11,6 +11,7 @@ from referee.process.manifest import ManifestError, parse_manifest
 from referee.schedule.formats.registry import own_formats
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
+from referee.tournament.entrants import load_tournament
 from referee.tournament.sections import LEAST, MOST
 from tests.sentences import says
 
@@ -103,6 +104,20 @@ def test_a_long_word_that_is_unknown_is_cut(write_file, key):
 def test_a_long_address_is_cut(write_file, key):
     more = "" if key == "listen" else 'listen = "127.0.0.1:0"\n'
     assert len(refusal(write_file, key, f'"{"x" * 3000}"\n{more}', "remote")) < 300
+
+
+@pytest.mark.parametrize("key", ["data", "openings", "entries"])
+def test_a_long_path_is_cut_and_the_reason_behind_it_is_not(write_file, key):
+    told = refusal(write_file, key, f'"{"x" * 3000}"')
+    assert len(told) < 800
+    assert told.endswith(("cannot be read (File name too long)", "has no opening positions"))
+
+
+def test_a_long_path_of_a_bot_is_cut(write_file):
+    path = write_file(f'game = "toy"\nseed = 1\nblocks = 1\n[[bots]]\npath = "{"x" * 3000}"\n{BOTS}')
+    with pytest.raises(ConfigError) as caught:
+        load_tournament(path)
+    assert len(str(caught.value)) < 800
 
 
 @pytest.mark.parametrize("key", ["game", "format", "data", "openings", "entries", "stop_when"])
