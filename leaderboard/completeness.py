@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import resource
 import shlex
 import signal
 from collections import deque
@@ -11,11 +12,15 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from leaderboard.index import TableIndex, read_table
 from leaderboard.records import MatchRow, match_of, read_match
+from referee.games.registry import OPENSPIEL
+from referee.record.format import RecordError
+from referee.record.reader import read_header
 from referee.record.store import FileStamp, counts_in, match_id_of, run_of
 from referee.record.verify import Verdict, verify_file
 from referee.run.checks import RunCheck
@@ -148,7 +153,7 @@ class Verification:
 
     def verify(self, path: Path) -> Verdict:
         """Check one record, against its run if it lies in one. JournalError."""
-        verdict, outcome = self._check(path)
+        verdict, outcome = self._check_apart(path) if _may_end_processes(path) else self._check(path)
         self._keep(path, outcome)
         return verdict
 
@@ -185,6 +190,28 @@ class Verification:
             except (BrokenProcessPool, OSError):  # the kernel took one, say: this process does what they have left
                 for chunk in chunks:
                     yield from map(self.verify, chunk)
+
+    def _check_apart(self, path: Path) -> "_Checked":
+        """Check a record in a process of its own, whose end is what is wrong with the record. JournalError."""
+        if (folder := run_of(path)) is not None:
+            self._run(self._resolve(folder)).get_ready_to_verify()
+        fork = multiprocessing.get_context("fork")
+        receiver, sender = fork.Pipe(duplex=False)
+        process = fork.Process(target=_check_into, args=(self, path, sender), daemon=True)
+        try:
+            process.start()
+        except OSError:  # where no process can be started, this one has to do
+            return self._check(path)
+        finally:
+            sender.close()
+        checked: _Checked | None = None
+        with receiver, suppress(EOFError):
+            checked = receiver.recv()
+        process.join()
+        code = process.exitcode or 0
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        what = f"playing it again ended the process ({how}): its options, or its moves, are none of a match"
+        return checked or (Verdict(path, "wrong", 0, what, match_id_of(path)), None)
 
     def _check(self, path: Path) -> "_Checked":
         folder = run_of(path)
@@ -243,6 +270,9 @@ WORTH_PROCESSES = 200
 
 _CHUNK = 50
 
+_MOST_BYTES = 4 << 30
+"""Memory of a process that verifies: some options of OpenSpiel's games take all there is."""
+
 _beside: Verification | None = None
 """In a process that verifies beside another one: the runs as that has read them."""
 
@@ -250,12 +280,34 @@ _beside: Verification | None = None
 def _begin_beside(verification: Verification) -> None:
     global _beside
     _beside = verification
+    _follow()
+
+
+def _follow() -> None:
+    """Settings of a process that verifies for another one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that waits for this one
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # OpenSpiel prints why it ends a process
+    own_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = own_bytes + _MOST_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
 
 
 def _check_beside(paths: list[Path]) -> list[_Checked]:
     assert _beside is not None
     return [_beside._check(path) for path in paths]
+
+
+def _may_end_processes(path: Path) -> bool:
+    """Whether a record is of a game of which OpenSpiel ends the process for some options, instead of refusing them."""
+    with suppress(RecordError):
+        return read_header(path).game.startswith(f"{OPENSPIEL}/")
+    return False
+
+
+def _check_into(verification: Verification, path: Path, sender: Connection) -> None:
+    _follow()
+    sender.send(verification._check(path))
 
 
 def are_of_runs(paths: Iterable[Path]) -> bool:

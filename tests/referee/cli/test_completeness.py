@@ -5,11 +5,15 @@ import json
 import os
 import shutil
 import signal
+from dataclasses import replace
 
 import pytest
 
 from leaderboard import completeness
+from referee.games.registry import get_game
+from referee.record import Answer, read_record
 from referee.record.journal import Control
+from referee.record.writer import RecordWriter
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
 
@@ -245,6 +249,36 @@ def test_what_a_process_leaves_that_dies_is_verified_all_the_same(finished, cros
 
     monkeypatch.setattr(completeness.Verification, "_check", die)
     assert crosstown("matches", "verify", "cup", "--all", "--json").out == alone.out
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_record_whose_options_end_the_process_is_wrong_and_the_others_are_verified(
+    finished, crosstown, monkeypatch, several
+):
+    """OpenSpiel ends the process for a board without rows."""
+    pytest.importorskip("pyspiel")
+    folder = finished(played=6)
+    paths = sorted(folder.matches.glob("*.gz"))
+    strangers = folder.path.parent.parent / "strangers"
+    strangers.mkdir()
+    for path in paths:
+        shutil.copy(path, strangers / path.name)
+    honest = read_record(paths[2])
+    game = get_game("openspiel/connect_four")
+    (strangers / paths[2].name).unlink()
+    header = replace(honest.header, game=game.id, rules_version=game.rules_version, options={"rows": 0})
+    writer = RecordWriter(strangers, header)
+    writer.answer(Answer(0, "play(id=0)", 1000))
+    writer.close(honest.footer)
+    if several:
+        monkeypatch.setattr(completeness, "WORTH_PROCESSES", 1)
+        monkeypatch.setattr(completeness, "_CHUNK", 2)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    printed = crosstown("matches", "verify", "--run", "strangers", "--all")
+    assert printed.code == 1
+    assert [path.name for path in paths if path.name not in printed.out] == []
+    assert f"{paths[2].name}: wrong: playing it again ended the process (SIG" in printed.out
+    assert printed.out.count("ended the process") == 1
 
 
 def test_where_no_process_can_be_started_this_one_verifies(finished, crosstown, monkeypatch):
