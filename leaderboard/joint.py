@@ -19,7 +19,7 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_matches, entrants
 from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, pools_of, standings
 from referee.errors import UsageError
-from referee.run.machine_facts import VALUE_OF, flat_facts
+from referee.run.machine_facts import VALUE_OF
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.texts import one_line
@@ -230,7 +230,7 @@ def changes_between(runs: Sequence[Run]) -> list[str]:
     said: list[str] = []
     for number, later in enumerate(ordered):
         for entry, name in ((bot.entry_id, bot.name) for bot in later.participants):
-            before = next((run for run in reversed(ordered[:number]) if entry in run.journal.machine), None)
+            before = next((run for run in reversed(ordered[:number]) if entry in run.machine_facts), None)
             changes = [] if before is None else _changes(before, later, entry)
             said += [one_line(f"changed between these runs: '{name}': {words}") for words, _ in changes]
     return said
@@ -238,7 +238,7 @@ def changes_between(runs: Sequence[Run]) -> list[str]:
 
 def _changes(one: Run, other: Run, entry: str) -> list[tuple[str, bool]]:
     """What the machine had otherwise for a bot in two runs, and for each whether it may make it another bot."""
-    here, there = (flat_facts(run.journal.machine.get(entry, {})) for run in (one, other))
+    here, there = (run.machine_facts.get(entry, {}) for run in (one, other))
     return [
         (f"{what}: {here[what]} in {one.folder.name}, {there[what]} in {other.folder.name}", _makes_another(what))
         for what in here

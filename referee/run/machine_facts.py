@@ -1,7 +1,13 @@
-"""What of a run comes from the machine and not from its file, as the journal has it for each bot."""
+"""What of a run comes from the machine and not from its file, for each bot: as the journal has it, or the headers of
+records of what a cluster has played."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
+
+from referee.record.format import RecordError, SeatHeader
+from referee.record.reader import read_header
+from referee.record.store import RecordStore
 
 Facts: TypeAlias = Mapping[str, Any]
 """Of one bot: profile, control groups, user (root or not), grants, build, runtime, `values` by the name of a variable
@@ -12,6 +18,9 @@ VALUE_OF = "value of "
 
 GROUPS = "control groups"
 _NO_GROUPS = "none"
+
+LAST_HEADERS = 100
+"""So many are read for bots of which the journal says nothing: those of the last records."""
 
 _NAMED = {"profile": "sandbox", "build": "build, toolchain"}
 
@@ -31,3 +40,23 @@ def groups_words(controllers: Sequence[str]) -> str:
 def controllers_of(facts: Facts) -> tuple[str, ...]:
     """Those of the control groups that have held the limits of a bot; none where an older version did not keep it."""
     return tuple(name for name in facts.get(GROUPS, _NO_GROUPS).split(", ") if name != _NO_GROUPS)
+
+
+def facts_of_seat(seat: SeatHeader) -> dict[str, str]:
+    """The facts that a header has of a bot, flat. Not the values of variables, nor who the user is."""
+    named = {"profile": seat.sandbox.partition(",")[0], "build": seat.build, "runtime": seat.runtime}
+    return flat_facts({**{name: value for name, value in named.items() if value}, "outside": seat.outside})
+
+
+def facts_in_headers(records: RecordStore, entry_ids: Collection[str]) -> dict[str, dict[str, str]]:
+    """The same of these bots in the last records. What differs between machines, or has changed, is joined by 'or'."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for path in sorted(records.paths().values())[-LAST_HEADERS:] if entry_ids else ():
+        with suppress(RecordError):
+            for seat in read_header(path).seats:
+                for what, value in facts_of_seat(seat).items() if seat.entry_id in entry_ids else ():
+                    found.setdefault(seat.entry_id, {}).setdefault(what, set()).add(value)
+    return {
+        entry_id: {what: " or ".join(sorted(values)) for what, values in facts.items()}
+        for entry_id, facts in found.items()
+    }

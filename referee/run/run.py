@@ -30,6 +30,7 @@ from referee.run.folder import RunFolder, title_of
 from referee.run.journal import JournalText, read_brief, read_journal
 from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
+from referee.run.machine_facts import facts_in_headers, flat_facts
 from referee.run.orders import WAIT_S, OrderKind, give
 from referee.run.participants import Participant, participants_of
 from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
@@ -264,6 +265,14 @@ class Run:
             for change in line.fields["changes"]
         ]
 
+    @cached_property
+    def machine_facts(self) -> Mapping[str, Mapping[str, str]]:
+        """By entry id, what comes from the machine, flat: as the journal has it, or, of bots of which it says nothing
+        because a cluster has played them, the headers of the last records."""
+        known = {entry_id: flat_facts(facts) for entry_id, facts in self.journal.machine.items()}
+        others = {bot.entry_id for bot in self.participants} - known.keys()
+        return {**facts_in_headers(self.records, others), **known}
+
     @property
     def epochs(self) -> tuple[Epoch, ...]:
         """The epochs of its luck. Of a run that has begun."""
@@ -436,5 +445,5 @@ class Run:
     def reload(self) -> None:
         """Read the journal again."""
         self.journal = self._read()
-        for name in ("participants", "schedule_config", "anchors", "_seeds"):
+        for name in ("participants", "schedule_config", "anchors", "machine_facts", "_seeds"):
             self.__dict__.pop(name, None)

@@ -12,10 +12,19 @@ from referee.errors import ChangedError
 from referee.process.entry import Entry
 from referee.process.outside import BESIDE, PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
-from referee.record import Header, RecordError, SeatHeader
+from referee.record import Header, RecordError
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
-from referee.run.machine_facts import GROUPS, VALUE_OF, Facts, controllers_of, flat_facts, groups_words
+from referee.run.machine_facts import (
+    GROUPS,
+    LAST_HEADERS,
+    VALUE_OF,
+    Facts,
+    controllers_of,
+    facts_of_seat,
+    flat_facts,
+    groups_words,
+)
 from referee.tournament.config import Tournament
 
 EVENT = "machine"
@@ -29,9 +38,6 @@ folder, would fill the journal. All of them are in the headers of the records.""
 
 _GUESS_ROUNDS = 100_000
 """What a digest of a value takes: who reads a journal must not find a password by trying many."""
-
-_HEADERS = 100
-"""Of records, the last ones, are read for bots of which the journal says nothing."""
 
 Machine: TypeAlias = Mapping[str, Facts]
 """By entry id."""
@@ -100,7 +106,7 @@ def _digest_of(name: str, value: str) -> str:
 def profiles_in(records: RecordStore, entry_ids: Collection[str]) -> Machine:
     """What the last records say of these bots, of which the journal says nothing where a cluster has played them."""
     found: dict[str, Facts] = {}
-    for path in sorted(records.paths().values(), reverse=True)[: _HEADERS if entry_ids else 0]:
+    for path in sorted(records.paths().values(), reverse=True)[: LAST_HEADERS if entry_ids else 0]:
         with suppress(RecordError):
             for seat in read_header(path).seats:
                 profile = seat.sandbox.partition(",")[0]
@@ -145,7 +151,7 @@ class MachineWatch:
 
     def recall(self, records: RecordStore) -> None:
         """Take what the last records say as known."""
-        for path in sorted(records.paths().values())[-_HEADERS:]:
+        for path in sorted(records.paths().values())[-LAST_HEADERS:]:
             with suppress(RecordError):
                 self.note(read_header(path))
 
@@ -157,7 +163,7 @@ class MachineWatch:
         for seat in header.seats:
             here = None if place else self._here.get(seat.entry_id)
             known = {} if here is None else flat_facts(here)
-            for what, now in _of_seat(seat, everything=bool(place)).items():
+            for what, now in (facts_of_seat(seat) if place else seat.outside).items():
                 values = self._seen.setdefault((place, seat.entry_id, what), [])
                 if not values:
                     values.append(now if here is None else known.get(what, ""))
@@ -170,14 +176,6 @@ class MachineWatch:
                         outside = {**facts.get("outside", {}), what: now}
                         self._now[seat.entry_id] = news[seat.entry_id] = {**facts, "outside": outside}
         return list(dict.fromkeys(found)), news
-
-
-def _of_seat(seat: SeatHeader, *, everything: bool) -> Mapping[str, str]:
-    """The facts that a header has of a bot: its files outside, and of a machine of a cluster the rest."""
-    if not everything:
-        return seat.outside
-    named = {"profile": seat.sandbox.partition(",")[0], "build": seat.build, "runtime": seat.runtime}
-    return flat_facts({**{name: value for name, value in named.items() if value}, "outside": seat.outside})
 
 
 def check_sandboxes(changes: Sequence[Change], *, accept: bool) -> None:

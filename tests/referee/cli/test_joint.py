@@ -16,6 +16,7 @@ from leaderboard.run_table import counted_matches, counted_rows, run_table
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
 from referee.errors import UsageError
+from referee.record import Header
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
 from referee.schedule.schedule import known_matches
@@ -115,6 +116,25 @@ def test_what_the_system_has_updated_between_runs_is_told_and_refuses_nothing(ma
     printed = crosstown("standings", "one", "other")
     assert printed.code == 0, printed.err
     assert "changed between these runs: '<ann>': " in printed.out
+
+
+def test_runs_that_a_cluster_has_played_are_compared_by_the_headers_of_their_records(make_run, crosstown, monkeypatch):
+    """Its journal has no facts of the machines."""
+    for seed, name, files in ((1, "one", ("a", "c")), (2, "other", ("b", "b"))):
+        outside = iter(files * 9)
+
+        def header_with(outside=outside, **fields):
+            header = Header(**fields)
+            book = {"/opt/book": next(outside)}
+            seats = tuple(replace(seat, outside=book) if seat.name == "<ann>" else seat for seat in header.seats)
+            return replace(header, seats=seats)
+
+        monkeypatch.setitem(make_run.__globals__, "Header", header_with)
+        make_run(name, seed=seed)
+    printed = crosstown("standings", "one", "other")
+    assert printed.code == 2
+    assert "for '<ann>', /opt/book: a or c in one, b in other" in printed.err
+    assert "changed between these runs: '<ann>': /opt/book" in crosstown("standings", "one", "other", "--mixed").out
 
 
 def on_machines(make_run, facts):
