@@ -19,7 +19,7 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_matches, entrants
 from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, pools_of, standings
 from referee.errors import UsageError
-from referee.run.machine_facts import VALUE_OF
+from referee.run.machine_facts import VALUE_OF, most_memory_words
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.texts import one_line
@@ -229,11 +229,20 @@ def changes_between(runs: Sequence[Run]) -> list[str]:
     ordered = sorted(runs, key=_age)
     said: list[str] = []
     for number, later in enumerate(ordered):
+        if number and (words := _memory_words(ordered[number - 1], later)):
+            said.append(f"changed between these runs: {words}")
         for entry, name in ((bot.entry_id, bot.name) for bot in later.participants):
             before = next((run for run in reversed(ordered[:number]) if entry in run.machine_facts), None)
             changes = [] if before is None else _changes(before, later, entry)
             said += [one_line(f"changed between these runs: '{name}': {words}") for words, _ in changes]
     return said
+
+
+def _memory_words(one: Run, other: Run) -> str:
+    """What no bot could exceed on the machine, if that differs at the end of the two runs."""
+    here, there = (run.journal.most_memory_mib for run in (one, other))
+    words = f"{most_memory_words(here)} in {one.folder.name}, {most_memory_words(there)} in {other.folder.name}"
+    return "" if here == there else one_line(f"most memory of a bot: {words}")
 
 
 def _changes(one: Run, other: Run, entry: str) -> list[tuple[str, bool]]:

@@ -17,6 +17,8 @@ Each line is `[kind, time, {...}, chain]`:
     epoch      what is played from here on has luck of its own: commitment, as in created
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
+    machine    what comes from the machine and is not as before: facts by entry (`machine`), sentences (`changes`);
+               most_memory_mib: what no bot may exceed, so that all fit; 0 where the limits of the file hold
     anchor      the head of the journal is written to this file as well (`referee.run.head`)
     counted, found, uncounted   digests of the records that count (`referee.record.journal`)
 
@@ -157,6 +159,12 @@ class JournalText:
         for _, line in self.steps:
             known.update(line.fields.get("machine") or {})
         return known
+
+    @property
+    def most_memory_mib(self) -> int:
+        """What no bot may exceed since the last line that says so, in MiB; 0 where the limits of the file hold."""
+        said = (line.fields["most_memory_mib"] for _, line in reversed(self.steps) if "most_memory_mib" in line.fields)
+        return int(next(said, 0))
 
     def followed_by(self, control: Control) -> "JournalText":
         """This journal as it would be after this control."""

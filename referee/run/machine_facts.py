@@ -42,6 +42,11 @@ def controllers_of(facts: Facts) -> tuple[str, ...]:
     return tuple(name for name in facts.get(GROUPS, _NO_GROUPS).split(", ") if name != _NO_GROUPS)
 
 
+def most_memory_words(mib: int) -> str:
+    """Of `JournalText.most_memory_mib`."""
+    return f"{mib} MiB" if mib else "as in the file"
+
+
 def facts_of_seat(seat: SeatHeader) -> dict[str, str]:
     """The facts that a header has of a bot, flat. Not the values of variables, nor who the user is."""
     named = {"profile": seat.sandbox.partition(",")[0], "build": seat.build, "runtime": seat.runtime}

@@ -75,6 +75,10 @@ def play_run(
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
     machine = machine_of(tournament, staying, Prints(), find().controllers)
 
+    def most_memory(missing: int) -> int:
+        mib, lowered = share_memory(tournament, min(workers, missing), memory_room())
+        return mib if lowered else 0
+
     def make_executor(missing: int, lock_fd: int) -> Executor:
         used = min(workers, missing)
         most_memory_mib, lowered = share_memory(tournament, used, memory_room())
@@ -106,4 +110,5 @@ def play_run(
         accept_weaker=accept_weaker,
         head_file=head_file,
         steering=steering,
+        most_memory=most_memory,
     )

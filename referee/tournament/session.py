@@ -18,6 +18,7 @@ from referee.run.folder import RunFolder, check_configuration, lengthening
 from referee.run.journal import BOT_DEFAULTS, CREATED, FORMAT, RATINGS, Journal, JournalText, identity_of, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
+from referee.run.machine_facts import most_memory_words
 from referee.run.run import Run
 from referee.schedule.config import ScheduleConfig, digest
 from referee.schedule.formats.api import Extent
@@ -71,6 +72,7 @@ def run_session(
     head_file: Path | None = None,
     on_found: Callable[[MatchSpec], None] = lambda _spec: None,
     steering: Steering | None = None,
+    most_memory: Callable[[int], int] | None = None,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
 
@@ -81,7 +83,9 @@ def run_session(
     machine: changes since the run was played last, and while it goes on, are told and kept in the journal. A weaker
     sandbox is refused unless `accept_weaker`. `elsewhere`: other machines play, too, of which records alone say what
     they have. `head_file` is where the head of the journal is written as well, from here on.
-    `on_found` is called for matches that were played before, as in `RunProgress`.
+    `on_found` is called for matches that were played before, as in `RunProgress`. `most_memory` says what no bot may
+    exceed on this machine where so many matches are missing, in MiB, 0 where the limits of the file hold; None: it is
+    not the same for all matches.
     `steering` holds the lock, and has the orders that are taken; without it none are. After an order that needs bots
     which were not started the summary says `changed`: call this again, with these bots.
 
@@ -164,7 +168,17 @@ def run_session(
         if elsewhere:
             watch.recall(folder.records)
         session = _Session(
-            tournament, folder, make_executor, observer, lock_fd, journal, keeper, steering, progress_of, watch
+            tournament,
+            folder,
+            make_executor,
+            observer,
+            lock_fd,
+            journal,
+            keeper,
+            steering,
+            progress_of,
+            watch,
+            most_memory,
         )
         summary = session.go_on(text, progress)
         try:
@@ -228,6 +242,7 @@ class _Session:
     steering: Steering | None
     progress_of: Callable[[JournalText, AnchorKeeper, Records], RunProgress]
     watch: MachineWatch
+    most_memory: Callable[[int], int] | None
 
     def go_on(self, text: JournalText, progress: RunProgress) -> Summary:
         order = "" if self.steering is None else self.steering.taken_up()
@@ -238,7 +253,10 @@ class _Session:
             return self._end(text, progress)
         progress.put_back(first)
         self.keeper.commit(self.folder.secrets, self.journal)
-        executor = self.make_executor(max(1, self.extent().most - progress.found), self.lock_fd)
+        missing = max(1, self.extent().most - progress.found)
+        executor = self.make_executor(missing, self.lock_fd)
+        if self.most_memory is not None:
+            self._meet_memory(text, self.most_memory(missing), begun=bool(progress.found))
         return run_loop(self._run(executor, text, progress))
 
     def extent(self) -> Extent:
@@ -250,6 +268,16 @@ class _Session:
         self.journal.append("resumed", rated=progress.found, set_aside=moved, **more)
         if progress.moved:
             self.observer.note(_moved(progress.moved))
+
+    def _meet_memory(self, text: JournalText, most_mib: int, *, begun: bool) -> None:
+        """Keep what no bot may exceed, and tell it if there are matches that were played with another limit."""
+        before = text.most_memory_mib
+        if most_mib == before:
+            return
+        change = f"most memory of a bot: {most_memory_words(before)} -> {most_memory_words(most_mib)}"
+        self.journal.append(EVENT, machine={}, changes=[change] if begun else [], most_memory_mib=most_mib)
+        if begun:
+            self.observer.note(f"changed since this run was played last: {change}")
 
     def _end(self, text: JournalText, progress: RunProgress) -> Summary:
         """Of a run of which nothing is left to play."""

@@ -399,6 +399,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
         head_file: Path | None = None,
         steering: Steering | None = None,
         elsewhere: bool = False,
+        most_memory: Callable[[int], int] | None = None,
         **executor_keys: Any,
     ) -> Run:
         made: list[FakeExecutor] = []
@@ -422,6 +423,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             head_file=head_file,
             steering=steering,
             elsewhere=elsewhere,
+            most_memory=most_memory,
         )
         return Run(summary, log, made[0] if made else None)
 

@@ -137,6 +137,16 @@ def test_runs_that_a_cluster_has_played_are_compared_by_the_headers_of_their_rec
     assert "changed between these runs: '<ann>': /opt/book" in crosstown("standings", "one", "other", "--mixed").out
 
 
+def test_runs_whose_bots_could_have_other_amounts_of_memory_are_joined_with_a_note(make_run, crosstown):
+    for seed, name, most_mib in ((1, "one", 900), (2, "other", 0)):
+        folder = make_run(name, seed=seed)
+        with Journal(folder.journal, read_journal(folder.journal)) as journal:
+            journal.append("machine", machine={}, changes=[], most_memory_mib=most_mib)
+    printed = crosstown("standings", "one", "other")
+    assert printed.code == 0, printed.err
+    assert "changed between these runs: most memory of a bot: 900 MiB in one, as in the file in other" in printed.out
+
+
 def on_machines(make_run, facts):
     """Two runs, "one" and "other", in which a machine had another fact for the bot "<ann>"."""
     for seed, name, value in ((1, "one", "a"), (2, "other", "b")):

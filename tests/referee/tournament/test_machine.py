@@ -331,3 +331,24 @@ def test_what_changed_on_a_machine_of_a_cluster_between_two_sittings_is_told(
     assert sorted(note for note in run.log.notes if "book" in note) == [
         f"changed while the run goes on: 'bot{number}': /opt/book on east: old -> new" for number in (0, 1)
     ]
+
+
+def test_memory_that_is_lowered_otherwise_in_a_later_sitting_is_told_and_kept(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=3)
+    with pytest.raises(Killed):
+        play(tournament, order=killed_after_two, most_memory=lambda missing: 900)
+    assert read_journal(run_folder.journal).most_memory_mib == 900
+    assert Run(run_folder).machine_changes == [], "all matches had the same"
+    run = play(tournament, most_memory=lambda missing: 0 if missing < 5 else 900)
+    change = "most memory of a bot: 900 MiB -> as in the file"
+    assert run.log.notes == [f"changed since this run was played last: {change}"]
+    assert Run(run_folder).machine_changes == [f"changed while the run went on: {change}"]
+    assert read_journal(run_folder.journal).most_memory_mib == 0
+
+
+def test_memory_that_is_lowered_as_before_is_not_told(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=3)
+    with pytest.raises(Killed):
+        play(tournament, order=killed_after_two, most_memory=lambda missing: 900)
+    assert play(tournament, most_memory=lambda missing: 900).log.notes == []
+    assert [line.kind for line in read_journal(run_folder.journal).events].count("machine") == 1
