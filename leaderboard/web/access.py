@@ -1,8 +1,8 @@
 """Access rights: one table of all addresses. A request that no row allows is refused.
 
 Each row is one method of one address, with the least role that may use it and the media types that it accepts. The
-table is checked before any other code sees the request. The handlers then check the owner of a bot, the scope of a
-token and the token of a form.
+table is checked before any other code sees the request, and a body is read up to its limit, unless it is an archive.
+The handlers then check the owner of a bot, the scope of a token and the token of a form.
 """
 
 import asyncio
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 from starlette.websockets import WebSocketClose
 
 from leaderboard.web.accounts import address_of, caller_of, hand_ins_of, needed_account
+from leaderboard.web.guard import body_of
 from leaderboard.web.hand_ins import Account, HandInRefused, Refusal, Scope
 from leaderboard.web.rates import CHANGES, JOINS, MOVES, SIGN_INS, UPLOADS, Rate
 
@@ -88,7 +89,7 @@ TABLE: Final[tuple[Access, ...]] = (
     Access("POST", "/sign-out", "visitor", FORM),
     Access("GET", "/reset", "visitor", rate=SIGN_INS),
     Access("POST", "/reset", "visitor", FORM, SIGN_INS),
-    *_reads("author", "/my", "/my/events", "/my/account", "/bots/{name}/versions/{number:int}/log"),
+    *_reads("author", "/my", "/my/events", "/my/account", "/bots/{name}/versions/{number}/log"),
     Access("POST", "/my/account", "author", FORM),
     Access("POST", "/bots/{name}", "author", FORM),
     *_reads("organiser", "/organiser", "/organiser/events"),
@@ -145,7 +146,10 @@ class Gate:
             await WebSocketClose()(scope, receive, send)
             return
         if scope["type"] == "http":
-            await _check(self._row(scope), Request(scope, receive))
+            row = self._row(scope)
+            await _check(row, Request(scope, receive))
+            if row.method != "GET" and row.takes != ARCHIVE:
+                receive = await _whole_body(Request(scope, receive))
         await self.app(scope, receive, send)
 
     def _row(self, scope: AsgiScope) -> Access:
@@ -179,6 +183,21 @@ async def _check(row: Access, request: Request) -> None:
     if kind not in row.takes and not any(one and kind.startswith(f"{one};") for one in row.takes):
         named = " or ".join(one for one in row.takes if one)
         raise HTTPException(415, f"This address takes {named}, not {kind or 'a body without a media type'}.")
+
+
+async def _whole_body(request: Request) -> Receive:
+    """Read the body, and return what gives it once more. FastAPI would read any number of bytes. 413 if it is too long,
+    400 if it does not arrive."""
+    try:
+        body = await body_of(request)
+    except ClientDisconnect:
+        raise HTTPException(400, "The connection broke before all of the request had come.") from None
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        return left.pop() if left else await request.receive()
+
+    return receive
 
 
 def _not_organiser(account: Account) -> HandInRefused:

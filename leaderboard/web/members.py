@@ -67,7 +67,7 @@ def routes() -> list[Route]:
         Route("/my/account", my_account, methods=["GET"]),
         Route("/my/account", change_account, methods=["POST"]),
         Route("/bots/{name}", change_bot, methods=["POST"]),
-        Route("/bots/{name}/versions/{number:int}/log", log_page),
+        Route("/bots/{name}/versions/{number}/log", log_page),
     ]
 
 
@@ -331,7 +331,7 @@ async def change_bot(request: Request) -> Response:
     form = await checked_form(request)
     account = await asyncio.to_thread(needed_account, request)
     ladder, name = hand_ins_of(request), request.path_params["name"]
-    number = int(form["number"]) if form.get("number", "").isdecimal() and len(form["number"]) < 10 else 0
+    number = _version_number(form.get("number", ""))
     actions: dict[str, Callable[[], object]] = {
         "pause": lambda: ladder.pause(account, name, ""),
         "resume": lambda: ladder.resume(account, name),
@@ -345,11 +345,16 @@ async def change_bot(request: Request) -> Response:
     return RedirectResponse(f"/bots/{quote(name)}" if form.get("back") == "bot" else "/my", 303)
 
 
+def _version_number(text: str) -> int:
+    """0, which no version has, for what is no number that one can have."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
 def log_page(request: Request) -> Response:
     """What checking, building and qualifying printed."""
     account = needed_account(request)
     ladder = hand_ins_of(request)
-    name, number = request.path_params["name"], request.path_params["number"]
+    name, number = request.path_params["name"], _version_number(request.path_params["number"])
     version = ladder.version(name, number)
     if not is_own(version.owner, account):
         raise HandInRefused(Refusal.UNKNOWN, f"you have no bot '{name}'", "see the list of your bots")

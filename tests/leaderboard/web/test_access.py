@@ -21,7 +21,7 @@ KINDS = ("", "application/x-www-form-urlencoded", "application/json", "multipart
          "application/zip", "application/octet-stream", "text/html", "application/xml")  # fmt: skip
 ROLES = ("visitor", "author", "organiser")
 VALUES = {"game:path": "toy", "run": "cup", "match": "m1", "entry": "00ff00ff", "division": "cup", "name": "annbot",
-          "number": "1", "number:int": "1", "token_id": "999", "invitation_id": "999", "owner": "nobody",
+          "number": "1", "token_id": "999", "invitation_id": "999", "owner": "nobody",
           "provider": "nowhere", "key": "k", "path:path": "pages.css"}  # fmt: skip
 NOT_A_FORM_OF_OURS = "Only the pages of this server may ask for that."
 

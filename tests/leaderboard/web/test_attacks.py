@@ -517,6 +517,33 @@ async def test_json_that_is_none_is_a_sentence(web: httpx.AsyncClient, body: byt
     assert answer.json()["error"]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/join", "/api/v1/me/tokens", "/api/v1/bots/annbot/pause"])
+async def test_json_without_end_is_read_up_to_a_limit(web: httpx.AsyncClient, intake: Intake, path: str) -> None:
+    read = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal read
+        yield b'{"owner": "mallory", "label": "'
+        while read < 64 << 20:
+            read += 1 << 16
+            yield b" " * (1 << 16)
+
+    kind = {"Content-Type": "application/json", "Authorization": f"Bearer {session(intake, 'ann').secret}"}
+    answer = await web.post(path, content=endless(), headers=kind)
+    assert (answer.status_code, answer.json()["error"]) == (413, "The request is too long.")
+    assert read <= 1 << 18
+    wanted = {"owner": "mallory", "password": GOOD, "label": "x", "reason": "x" * 400}
+    assert (await web.post(path, json=wanted, headers=kind)).status_code in (200, 201)  # the control
+
+
+@pytest.mark.parametrize(("number", "status"), [("1", 200), ("0", 404), ("1" * 30, 404), ("9" * 5000, 404), ("x", 404)])
+async def test_the_log_of_a_version_that_cannot_be_is_not_there(
+    web: httpx.AsyncClient, intake: Intake, number: str, status: int
+) -> None:
+    answer = await web.get(f"/bots/annbot/versions/{number}/log", headers=cookie(session(intake, "ann")))
+    assert answer.status_code == status
+
+
 async def test_a_form_of_many_fields_or_bytes_is_refused(web: httpx.AsyncClient) -> None:
     kind = {"Content-Type": "application/x-www-form-urlencoded", **ORIGIN}
     many = "&".join(f"a{number}=1" for number in range(5000))
