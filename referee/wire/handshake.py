@@ -1,6 +1,8 @@
 """The first message of a stream, read with a deadline; and how one is turned away."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
@@ -27,25 +29,26 @@ class Refusal(Exception):
 
 
 class Strangers:
-    """Streams that have said no Hello yet, a few at one time: each may send a message of full size, which is held.
+    """Streams that have said no Hello with a token that is known, a few at one time: each may send a message of full
+    size, which is held.
 
     For one more than that one is turned away: the oldest of the address that most of them have come from.
     """
 
-    def __init__(self, most: int, hello_limit_s: float) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._hello_limit_s = hello_limit_s
         self._waiting: dict[asyncio.Timeout, str] = {}
 
-    async def hear_out(self, call: Call) -> pb.Hello:
-        """The Hello of a stranger. Refusal if it says none, or if there are too many of them."""
+    @asynccontextmanager
+    async def waiting(self, call: Call) -> AsyncIterator[None]:
+        """As long as nobody knows whose call it is. Refusal if there are too many of them."""
         if len(self._waiting) >= self._most:
             self._turn_one_away()
         try:
             async with asyncio.timeout(None) as patience:
                 self._waiting[patience] = call.origin
                 try:
-                    return await read_hello(call, self._hello_limit_s)
+                    yield
                 finally:
                     self._waiting.pop(patience, None)
         except TimeoutError:

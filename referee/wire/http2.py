@@ -220,6 +220,11 @@ class Host(Protocol):
 
     def connection_lost(self, connection: "Connection") -> None: ...
 
+    def connection_known(self, connection: "Connection") -> None: ...
+
+    def time_spent(self, connection: "Connection", spent_ns: int) -> None:
+        """On reading what came by it."""
+
 
 class Call:
     """A call of Play: messages in, messages out, and at its end a status. Nothing here blocks or raises."""
@@ -456,6 +461,8 @@ class Connection(asyncio.BufferedProtocol):
         self.writable = True
         self._host = host
         self._transport: asyncio.Transport | None = None
+        self.raw: asyncio.ReadTransport | None = None
+        """What reads from the socket: with TLS it is another transport."""
         self._calls: dict[int, Call] = {}
         self._last_call = 0
         self._in = bytearray()
@@ -483,6 +490,15 @@ class Connection(asyncio.BufferedProtocol):
         """From now on frames are paid from this budget, or from a full one for messages of this size."""
         self.known = True
         self.budget = budget or Budget(terms_of_session(message_bytes))
+        self._host.connection_known(self)
+
+    def pause_reading(self) -> None:
+        if self.raw is not None:
+            self.raw.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self.raw is not None:
+            self.raw.resume_reading()
 
     def ping(self) -> None:
         self.pinged_at_s = time.monotonic()
@@ -537,12 +553,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.raw = self.raw or self._transport
         self._transport.write(_SERVER_SETTINGS)
         self._host.connection_made(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        self._transport = None  # or the two keep each other, and with TLS 256 KiB of buffers, until a collection
+        # Or they keep each other, and with TLS 256 KiB of buffers, until a collection.
+        self._transport = self.raw = None
         for call in list(self._calls.values()):
             call.drop()
         self._calls.clear()
@@ -581,11 +599,16 @@ class Connection(asyncio.BufferedProtocol):
         except _ConnectionError as error:
             self._break_off(error)
         finally:
-            traffic.spent_ns += charged_ns(self._began_ns, self._began_cpu_ns)
+            spent_ns = charged_ns(self._began_ns, self._began_cpu_ns)
+            traffic.spent_ns += spent_ns
+            if not self.known:
+                self._host.time_spent(self, spent_ns)
 
     def pay_for_tls(self, units: int, spent_ns: int) -> None:
         """For what came in TLS and was no data of the connection."""
         self.traffic.spent_ns += spent_ns
+        if not self.known:
+            self._host.time_spent(self, spent_ns)
         if units and not self._closed:
             try:
                 self.spend(units)

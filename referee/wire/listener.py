@@ -16,6 +16,7 @@ from referee.addresses import address_key, oldest_of_busiest
 from referee.schedule.spec import MOST_MESSAGE_BYTES
 from referee.wire.handshake import MAX_HELLO_BYTES
 from referee.wire.http2 import READ_BYTES, Call, Connection, Status, Traffic
+from referee.wire.pace import Pace
 from referee.wire.tls import MeteredTls
 
 _LEAST_HARD_BYTES = 1 << 20
@@ -44,6 +45,8 @@ BACKLOG = 128
 ACCEPTS_A_SECOND = 100
 ACCEPTS_AT_ONCE = 400
 """Who connects faster than that waits in the kernel's queue: a TLS handshake takes a millisecond."""
+ACCEPTS_A_TURN = 16
+"""Before others have a turn of the event loop."""
 
 _FIRST_BYTES = 4 * MAX_HELLO_BYTES
 """Of a first message so much is taken, to say that it is too long."""
@@ -108,6 +111,9 @@ class Listener:
         self._accepts_seen_s = time.monotonic()
         self._timers: dict[socket.socket | None, asyncio.TimerHandle] = {}
         self._look_due_s = 0.0
+        self._pace = None if one else Pace()
+        """Of connections that may be anybody's. Those of a process that the referee has started are of one bot, which
+        is charged for them."""
 
     def start(self) -> None:
         for listening in self._sockets:
@@ -136,6 +142,8 @@ class Listener:
     async def stop(self) -> None:
         """End all."""
         self.stop_listening()
+        if self._pace is not None:
+            self._pace.stop()
         for timer in self._timers.values():
             timer.cancel()
         for connection in list(self._connections):
@@ -160,6 +168,15 @@ class Listener:
 
     def connection_lost(self, connection: Connection) -> None:
         self._connections.pop(connection, None)
+        self.connection_known(connection)
+
+    def connection_known(self, connection: Connection) -> None:
+        if self._pace is not None:
+            self._pace.discard(connection)
+
+    def time_spent(self, connection: Connection, spent_ns: int) -> None:
+        if self._pace is not None:
+            self._pace.spend(connection, spent_ns)
 
     async def _run(self, call: Call) -> None:
         try:
@@ -175,7 +192,9 @@ class Listener:
     # Accepting
 
     def _accept(self, listening: socket.socket) -> None:
-        while listening in self._sockets:
+        for _ in range(ACCEPTS_A_TURN):
+            if listening not in self._sockets:
+                return
             if not self._may_accept():
                 self._rest(_REST_S, listening)
                 return
@@ -190,6 +209,8 @@ class Listener:
             self._take(line, address)
 
     def _may_accept(self) -> bool:
+        if self._pace is not None and self._pace.is_over:
+            return False
         now_s = time.monotonic()
         refill = (now_s - self._accepts_seen_s) * ACCEPTS_A_SECOND
         self._accepts, self._accepts_seen_s = min(ACCEPTS_AT_ONCE, self._accepts + refill), now_s
@@ -227,6 +248,17 @@ class Listener:
 
     async def _greet(self, line: socket.socket, origin: str) -> None:
         connection = Connection(self, origin, self.traffic if self._one else Traffic(connections=1))
+        if self._pace is not None:
+            self._pace.add(connection)
+        is_there = False
+        try:
+            is_there = await self._connect(line, connection)
+        finally:
+            if not is_there:
+                self.connection_known(connection)
+
+    async def _connect(self, line: socket.socket, connection: Connection) -> bool:
+        """Whether the connection is there, with TLS if need be."""
         secured = self._loop.create_future()
         protocol: asyncio.BaseProtocol = connection
         if self._tls is not None:
@@ -235,15 +267,17 @@ class Listener:
             transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, line)
         except OSError:
             line.close()
-            return
+            return False
         if self._tls is not None:
             try:
                 await secured
             except OSError:  # an SSLError is one
                 transport.abort()
+                return False
             except BaseException:
                 transport.abort()
                 raise
+        return True
 
     def _turn_one_away(self) -> bool:
         useless: dict[Any, str] = {

@@ -194,9 +194,8 @@ class RemoteBot:
         stream.send(welcome, earns=False)
 
 
-def find_remote_bot(remote_bots: Iterable[RemoteBot], token: str) -> RemoteBot | None:
-    """Whose token it is, in a time that does not depend on how much of it is right."""
-    given = token_digest(token)
+def find_remote_bot(remote_bots: Iterable[RemoteBot], given: bytes) -> RemoteBot | None:
+    """Whose token has this digest, in a time that does not depend on how much of it is right."""
     found = None
     for remote_bot in remote_bots:
         if remote_bot.has_token(given):

@@ -19,7 +19,7 @@ from referee.folders import MAX_SOCKET_PATH_BYTES, make_socket_folder
 from referee.schedule.spec import MOST_MESSAGE_BYTES
 from referee.wire import encode
 from referee.wire.encode import WireLimits
-from referee.wire.handshake import HandshakeError, Refusal, Strangers, protocol_problem
+from referee.wire.handshake import HandshakeError, Refusal, Strangers, protocol_problem, read_hello
 from referee.wire.http2 import Call, Status
 from referee.wire.listener import (
     HELLO_LIMIT_S,
@@ -35,6 +35,7 @@ from referee.wire.public_address import Listen, ListenError, check_pair, join_ad
 from referee.wire.remote_bots import RemoteBot, find_remote_bot
 from referee.wire.session import Session
 from referee.wire.tls import server_tls, why_not_metered
+from referee.wire.tokens import token_digest
 
 MAX_CONNECTIONS_OF_ONE = 4
 """Before Hello, at one time. Each takes a file descriptor of the referee. A bot needs one; a second while it tries
@@ -75,7 +76,7 @@ class WireServer:
         connections = MAX_CONNECTIONS_OF_ONE if one else most_connections()
         self._bounds = Bounds(connections, in_all=MOST_TRIES if one else 0)
         self._listener: Listener | None = None
-        self._strangers = Strangers(min(MAX_STRANGERS, connections), hello_limit_s)
+        self._strangers = Strangers(min(MAX_STRANGERS, connections))
         self._numbers = itertools.count(1)
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
@@ -153,7 +154,9 @@ class WireServer:
 
     async def _play(self, call: Call) -> None:
         try:
-            session = self._admit(await self._strangers.hear_out(call), call)
+            async with self._strangers.waiting(call):
+                hello = await read_hello(call, self._hello_limit_s)
+            session = self._admit(hello, call)
         except Refusal as refusal:
             call.finish(refusal.code, str(refusal))
             return
@@ -161,7 +164,7 @@ class WireServer:
 
     def _admit(self, hello: pb.Hello, call: Call) -> Session:
         """Raises Refusal."""
-        remote_bot = find_remote_bot(self.remote_bots, hello.token)
+        remote_bot = find_remote_bot(self.remote_bots, token_digest(hello.token))
         if remote_bot is not None:
             return remote_bot.admit(hello, call)
         if hello.token in self._used:
@@ -224,7 +227,8 @@ class RemoteServer:
         self._listen = listen
         self._remote_bots = remote_bots
         self._patience_s = patience_s
-        self._strangers = Strangers(MAX_STRANGERS, hello_limit_s)
+        self._hello_limit_s = hello_limit_s
+        self._strangers = Strangers(MAX_STRANGERS)
         self._listener: Listener | None = None
         self.address = ""
         """HOST:PORT, once it is open."""
@@ -260,8 +264,9 @@ class RemoteServer:
 
     async def _play(self, call: Call) -> None:
         try:
-            hello = await self._strangers.hear_out(call)
-            remote_bot = await self._find(hello.token)
+            async with self._strangers.waiting(call):
+                hello = await read_hello(call, self._hello_limit_s)
+                remote_bot = await self._find(hello.token)
             if remote_bot is None:
                 sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
                 raise Refusal(Status.UNAUTHENTICATED, sentence)
@@ -272,11 +277,12 @@ class RemoteServer:
         await stream.read_all()
 
     async def _find(self, token: str) -> RemoteBot | None:
+        given = token_digest(token)
         for _ in range(round(self._patience_s / _LOOK_AGAIN_S)):
-            if (found := find_remote_bot(self._remote_bots, token)) is not None:
+            if (found := find_remote_bot(self._remote_bots, given)) is not None:
                 return found
             await asyncio.sleep(_LOOK_AGAIN_S)
-        return find_remote_bot(self._remote_bots, token)
+        return find_remote_bot(self._remote_bots, given)
 
 
 def _bounds(keepalive_s: float) -> Bounds:

@@ -93,10 +93,11 @@ class MeteredTls(SSLProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.__raw = cast(asyncio.WriteTransport, transport)
+        self.__connection.raw = cast(asyncio.ReadTransport, transport)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self.__raw = None
+        self.__raw = self.__connection.raw = None
         super().connection_lost(exc)
 
 

@@ -8,7 +8,7 @@ import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import Status
-from referee.wire.handshake import Refusal, Strangers
+from referee.wire.handshake import Refusal, Strangers, read_hello
 
 HELLO = pb.BotMessage(hello=pb.Hello(protocol=1, token="t")).SerializeToString()
 
@@ -22,6 +22,11 @@ class Stream:
 
     async def read(self) -> bytes:
         return await self.said
+
+
+async def hear_out(strangers: Strangers, stream: Any) -> pb.Hello:
+    async with strangers.waiting(stream):
+        return await read_hello(stream, 60)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +43,11 @@ class Stream:
 async def test_of_too_many_strangers_the_oldest_of_the_busiest_address_goes(
     origins: Sequence[str], turned_away: Sequence[int]
 ) -> None:
-    strangers = Strangers(3, 60)
+    strangers = Strangers(3)
     streams = [Stream(origin) for origin in origins]
     hearing: list[asyncio.Task[Any]] = []
     for stream in streams:
-        hearing.append(asyncio.create_task(strangers.hear_out(stream)))  # type: ignore[arg-type]
+        hearing.append(asyncio.create_task(hear_out(strangers, stream)))
         await asyncio.sleep(0.01)
     assert [number for number, task in enumerate(hearing) if task.done()] == turned_away
     for number in turned_away:

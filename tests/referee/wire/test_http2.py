@@ -92,6 +92,10 @@ class Line:
 
     def connection_lost(self, connection: Connection) -> None: ...
 
+    def connection_known(self, connection: Connection) -> None: ...
+
+    def time_spent(self, connection: Connection, spent_ns: int) -> None: ...
+
     def say(self, data: bytes, piece: int = 1 << 16) -> None:
         for at in range(0, len(data), piece):
             part = data[at : at + piece]

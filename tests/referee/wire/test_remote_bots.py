@@ -46,13 +46,13 @@ def guests(**more: Any) -> list[RemoteBot]:
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_only_its_very_token_finds_a_guest(token: str) -> None:
-    found = find_remote_bot(guests(), token)
+    found = find_remote_bot(guests(), token_digest(token))
     assert (found is not None) == (token in TOKENS)
 
 
 @pytest.mark.parametrize("near", [TOKENS[0][:-1], TOKENS[0] + "a", TOKENS[0].upper(), "", TOKENS[0] + "\0"])
 def test_what_is_near_finds_nobody(near: str) -> None:
-    assert find_remote_bot(guests(), near) is None
+    assert find_remote_bot(guests(), token_digest(near)) is None
 
 
 @settings(deadline=None)
@@ -152,16 +152,16 @@ async def test_a_session_ends_when_its_token_is_not_accepted_any_more() -> None:
     call: Any = Call()
     guest.admit(pb.Hello(protocol=1, token="one"), call)
     guest.accept([token_digest("one"), token_digest("two")])
-    assert find_remote_bot([guest], "two") is guest
+    assert find_remote_bot([guest], token_digest("two")) is guest
     assert guest.session is not None
     guest.accept([token_digest("two")])
     await asyncio.sleep(0)
     assert guest.session is None
-    assert find_remote_bot([guest], "one") is None
+    assert find_remote_bot([guest], token_digest("one")) is None
     guest.admit(pb.Hello(protocol=1, token="two"), call)
     guest.accept([])
     await asyncio.sleep(0)
-    assert (guest.session, find_remote_bot([guest], "two")) == (None, None)
+    assert (guest.session, find_remote_bot([guest], token_digest("two"))) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,12 @@ async def said(call: Any, raw: bytes) -> pb.RefereeMessage:
         return pb.RefereeMessage.FromString(await call.read())
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - the server has no event for it
+            await asyncio.sleep(0.01)
+
+
 async def refusal(call: Any, raw: bytes = HELLO) -> tuple[grpc.StatusCode, str]:
     async with asyncio.timeout(10):
         with suppress(grpc.aio.AioRpcError):
@@ -135,6 +141,21 @@ async def test_of_too_many_who_say_nothing_the_oldest_go(porch: Any) -> None:
         await asyncio.wait([asyncio.ensure_future(call.code()) for call in silent], return_when="FIRST_COMPLETED")
     ended = [call for call in silent if call.done()]
     assert [await call.code() for call in ended] == [grpc.StatusCode.RESOURCE_EXHAUSTED]
+
+
+async def test_who_guesses_tokens_waits_in_the_same_places_as_who_says_nothing(porch: Any) -> None:
+    """A token that is not known is looked for again and again: for all that come at once it took all of the time."""
+    here = await porch(patience_s=60)
+    guess = pb.BotMessage(hello=pb.Hello(protocol=1, token="u" * 60_000)).SerializeToString()
+    guesses = []
+    for _ in range(MAX_STRANGERS + 3):
+        guesses.append(await here.call())
+        await guesses[-1].write(guess)
+    await until(lambda: len(here.door._strangers._waiting) == MAX_STRANGERS)
+    await until(lambda: sum(call.done() for call in guesses) == 3)
+    ended = [await call.code() for call in guesses if call.done()]
+    assert ended == [grpc.StatusCode.RESOURCE_EXHAUSTED] * 3
+    assert (await said(await here.call(), HELLO)).HasField("welcome")
 
 
 async def test_junk_and_silence_by_the_hundred_keep_no_guest_out(porch: Any) -> None:
