@@ -1,5 +1,6 @@
 """The application: addresses and what answers them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -44,6 +45,10 @@ from leaderboard.web.tables import Tables
 from leaderboard.web.turns import Turns
 from leaderboard.web.v1.loading import Api
 from referee.games.drawing import stylesheet
+
+UNPACKING = 2
+"""Threads in which hand-ins are unpacked and stored, which takes seconds. In the threads that all requests share, a few
+authors could keep all signed-in people waiting."""
 
 _RUN = "/runs/{run}"
 _MATCH = "/runs/{run}/matches/{match}"
@@ -127,6 +132,7 @@ def make_app(
     app.state.guard = Guard()
     app.state.rates = Rates()
     app.state.known_addresses = KnownAddresses()
+    app.state.unpacking = ThreadPoolExecutor(UNPACKING, thread_name_prefix="unpacking")
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live

@@ -216,7 +216,7 @@ class LadderHandIns:
 
     def begin_upload(self, account: Account, name: str, key: str, games: Sequence[str] = ()) -> "ArchiveUpload":
         _need(account, "submit", bot=name)
-        name = self._store.check_bot(account.owner, name)
+        name = self._store.check_bot(account.owner, name, remote=False)
         known = {division.game.game for division in self._config.divisions}
         if unknown := [game for game in games if game not in known]:
             raise HandInRefused(
@@ -250,7 +250,7 @@ class LadderHandIns:
 
     def connect(self, account: Account, name: str) -> Connection:
         _need(account, "submit", bot=name)
-        name = self._store.check_bot(account.owner, name)
+        name = self._store.check_bot(account.owner, name, remote=True)
         remote = self._config.remote
         if remote is None or not any("remote" in division.admits for division in self._config.divisions):
             raise HandInRefused(
@@ -551,6 +551,19 @@ class ArchiveUpload:
                 return self._known(*known)
             with self._unpacking:
                 content, code = self._keep()
+            return self._enter(content, code)
+        except (ArchiveError, EntryError) as error:
+            what = str(error).replace(f"{self._unpacked}/", "").replace(str(self._unpacked), "the archive")
+            raise HandInRefused(Refusal.UNUSABLE, what, error.next_step) from None
+        except OSError as error:
+            raise _disk(error) from None
+        finally:
+            self.abort()
+
+    def _enter(self, content: str, code: str) -> HandedIn:
+        """Write the version into the database. What is refused here, since another request was faster, has its files on
+        the disk."""
+        try:
             version, created = self._store.hand_in(
                 self._owner,
                 self._name,
@@ -560,14 +573,12 @@ class ArchiveUpload:
                 games=self._games,
                 code=code,
             )
-            return HandedIn(version, created)
-        except (ArchiveError, EntryError) as error:
-            what = str(error).replace(f"{self._unpacked}/", "").replace(str(self._unpacked), "the archive")
-            raise HandInRefused(Refusal.UNUSABLE, what, error.next_step) from None
-        except OSError as error:
-            raise _disk(error) from None
-        finally:
-            self.abort()
+        except HandInRefused as error:
+            if error.refusal is not Refusal.UNAVAILABLE:
+                with suppress(HandInRefused):  # the account is gone
+                    self._store.count_refused(self._owner)
+            raise
+        return HandedIn(version, created)
 
     def _known(self, version: VersionState, digest: bytes) -> HandedIn:
         if digest != self._digest.digest():

@@ -123,12 +123,13 @@ class LadderStore:
 
     # Bots and versions
 
-    def check_bot(self, owner: str, name: str) -> str:
-        """The name in its usual form, for a bot that the owner has or may make. UNUSABLE, FORBIDDEN, CONFLICT."""
+    def check_bot(self, owner: str, name: str, *, remote: bool) -> str:
+        """The name in its usual form, for a bot that the owner has or may make: a remote one, or one that is handed in.
+        UNUSABLE, FORBIDDEN, CONFLICT."""
         name = check_ladder_name(name, "a bot")
         folded, drawn = look_alike_keys(name)
         row = self._database.row(
-            "SELECT b.name, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
+            "SELECT b.name, b.remote, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
             " WHERE b.folded = ? OR b.drawn = ? OR b.seen_as = ?"
             " ORDER BY b.name != ?",
             folded,
@@ -137,13 +138,13 @@ class LadderStore:
             name,
         )
         if row is not None:
-            self._check_owned(owner, name, row)
+            self._check_owned(owner, name, row, remote=remote)
         for other in self._reserved:
             if row is None and {*look_alike_keys(other), seen_as(other)} & {folded, drawn, seen_as(name)}:
                 raise HandInRefused(Refusal.CONFLICT, taken("bot", name, other), "choose another name for the bot")
         return name
 
-    def _check_owned(self, owner: str, name: str, row: sqlite3.Row) -> None:
+    def _check_owned(self, owner: str, name: str, row: sqlite3.Row, *, remote: bool) -> None:
         if row["name"] != name:
             raise HandInRefused(Refusal.CONFLICT, taken("bot", name, row["name"]), "choose another name for the bot")
         if row["owner"] != owner:
@@ -151,6 +152,11 @@ class LadderStore:
                 Refusal.FORBIDDEN,
                 f"the bot '{name}' belongs to '{row['owner']}'",
                 "choose another name for the bot: a name is its first owner's for good",
+            )
+        if bool(row["remote"]) != remote:
+            kind = "runs at its owner's" if row["remote"] else "is handed in as files"
+            raise HandInRefused(
+                Refusal.CONFLICT, f"the bot '{name}' {kind}", "choose another name for one that does not"
             )
 
     def known_key(self, owner: str, key: str) -> tuple[VersionState, bytes] | None:
@@ -181,7 +187,7 @@ class LadderStore:
         Content that was rejected is tried again, and content that has qualified plays again. With a `key` that came
         before nothing changes. `code` is the hash of the files that say what it does. FORBIDDEN, CONFLICT, UNUSABLE.
         """
-        name = self.check_bot(owner, name)
+        name = self.check_bot(owner, name, remote=remote)
         if len(key) > _MOST_KEY:
             raise HandInRefused(
                 Refusal.UNUSABLE, f"the idempotency key has {len(key)} characters", f"send at most {_MOST_KEY}"
@@ -228,12 +234,7 @@ class LadderStore:
             name,
         )
         if row is not None:
-            self._check_owned(owner, name, row)
-            if bool(row["remote"]) != remote:
-                kind = "runs at its owner's" if row["remote"] else "is handed in as files"
-                raise HandInRefused(
-                    Refusal.CONFLICT, f"the bot '{name}' {kind}", "choose another name for one that does not"
-                )
+            self._check_owned(owner, name, row, remote=remote)
             return int(row["id"])
         values = {
             "owner_id": owner_id,
@@ -294,7 +295,7 @@ class LadderStore:
     def open_connection(self, owner: str, name: str) -> NewToken:
         """The token with which the bot, which runs at its owner's, connects from now on. The first one makes the bot.
         FORBIDDEN, CONFLICT, UNUSABLE."""
-        name = self.check_bot(owner, name)
+        name = self.check_bot(owner, name, remote=True)
 
         def put(db: Database) -> NewToken:
             row = find_owner(db, owner)
@@ -500,6 +501,11 @@ class LadderStore:
         row = self._database.row(f"{_SENT} {own}", self._database.before(1), owner)
         assert row is not None
         return int(row["number"])
+
+    def count_refused(self, owner: str) -> None:
+        """An archive of the owner was refused after its files were kept, which takes of the disk what a hand-in takes:
+        it is one of the day. UNKNOWN."""
+        self._database.write(lambda db: self._note_sent(db, find_owner(db, owner)["id"]))
 
     def _note_sent(self, db: Database, owner_id: int) -> None:
         """Inside a change: one more hand-in of the owner."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -423,7 +424,7 @@ async def receive(
         finally:
             if not arrived:
                 await _whole(upload.abort)
-        return await _whole(upload.finish)
+        return await _whole(upload.finish, by=request.app.state.unpacking)
     except ClientDisconnect:
         raise HandInRefused(
             Refusal.UNUSABLE, "the connection broke before all of the archive had come", "send it again"
@@ -467,9 +468,10 @@ async def _pass_on(request: Request, upload: Upload, most: int) -> None:
         await _whole(upload.write, bytes(buffer))
 
 
-async def _whole(work: Callable[..., T], *values: Any) -> T:
-    """What `work` returns, done in a thread, which is waited for even if the client has gone."""
-    task = asyncio.ensure_future(asyncio.to_thread(work, *values))
+async def _whole(work: Callable[..., T], *values: Any, by: Executor | None = None) -> T:
+    """What `work` returns, done in a thread, one of `by` where it is given, which is waited for even if the client has
+    gone."""
+    task = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(by, work, *values))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

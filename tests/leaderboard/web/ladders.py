@@ -117,7 +117,7 @@ class Intake:
 
     def begin_upload(self, account: Account, name: str, key: str, games: Sequence[str] = ()) -> "Arriving":
         self.need(account, "submit")
-        self.store.check_bot(account.owner, name)
+        self.store.check_bot(account.owner, name, remote=False)
         self.open_uploads += 1
         return Arriving(self, account.owner, name, key, games)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.hand_ins import HandInRefused, Refusal
-from tests.leaderboard.web.ladders import LIMITS, Intake
+from tests.leaderboard.web.ladders import LIMITS, Arriving, Intake
 
 V1 = "/api/v1"
 ZIP = b"PK\x03\x04" + b"a" * 1000
@@ -128,6 +129,34 @@ async def test_an_upload_without_a_stated_length_ends_at_the_limit(
     assert answer.status_code == 413
     assert str(LIMITS.upload_bytes) in answer.json()["error"]
     assert intake.open_uploads == 0
+
+
+async def test_archives_that_take_long_to_unpack_keep_nobody_else_waiting(
+    web: httpx.AsyncClient, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads for all requests together."""
+    arrived, unpacked, finish = list[Arriving](), threading.Event(), Arriving.finish
+
+    def write(upload: Arriving, data: bytes) -> None:
+        upload.data += data
+        arrived.append(upload)
+
+    def unpack(upload: Arriving) -> Any:
+        unpacked.wait(60)
+        return finish(upload)
+
+    monkeypatch.setattr(Arriving, "write", write)
+    monkeypatch.setattr(Arriving, "finish", unpack)
+    ann, bob = owner("ann"), owner("bob")
+    sending = [asyncio.create_task(hand_in(web, ann)) for _ in range(40)]
+    try:
+        async with asyncio.timeout(20):
+            while len(arrived) < len(sending):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+            assert (await web.get(f"{V1}/me", headers=bob)).status_code == 200
+    finally:
+        unpacked.set()
+    assert {(await one).status_code for one in sending} == {200, 201}
 
 
 async def test_an_upload_whose_connection_breaks_leaves_nothing_and_can_be_sent_again(

@@ -385,6 +385,36 @@ def test_an_owner_hands_in_so_often_within_a_day(
     send(hand_ins, bob, archive(bot_files(name="other")), bot="other")  # the control
 
 
+def test_files_for_a_bot_that_runs_at_its_authors_are_refused_before_they_are_read(
+    open_ladder: Callable[..., LadderHandIns], sign: Sign, config: LadderConfig
+) -> None:
+    ladder, ann = open_ladder(), sign()
+    ladder.connect(ann, "afar")
+    assert "runs at its owner's" in refused(Refusal.CONFLICT, lambda: ladder.begin_upload(ann, "afar", ""))
+    assert uploads(config) == []
+    send(ladder, ann, archive(bot_files()))  # the control
+    assert "is handed in as files" in refused(Refusal.CONFLICT, lambda: ladder.connect(ann, "mine"))
+
+
+def test_what_is_refused_after_its_files_were_kept_is_a_hand_in_of_the_day(
+    open_ladder: Callable[..., LadderHandIns], sign: Sign, store: LadderStore, config: LadderConfig
+) -> None:
+    ladder, ann = open_ladder(), sign()
+    arriving = []
+    for number in range(3):
+        arriving.append(ladder.begin_upload(ann, "new", ""))
+        arriving[-1].write(archive(bot_files(version=str(number))))
+    ladder.connect(ann, "new")
+    for upload in arriving:
+        refused(Refusal.CONFLICT, upload.finish)
+    assert len(list(Places(config.data).content.iterdir())) == 3  # they are removed later
+    assert store.count_sent("ann") == 3
+    late = ladder.begin_upload(bob := sign("bob"), "other", "")
+    late.write(archive(bot_files(version="4")))
+    ladder.people.delete(bob, "bob")
+    refused(Refusal.UNKNOWN, late.finish)
+
+
 def test_the_hash_of_the_code_is_that_of_all_files_but_the_manifest(
     hand_ins: LadderHandIns, store: LadderStore, sign: Sign
 ) -> None:
