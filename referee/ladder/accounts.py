@@ -7,6 +7,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 
 from sqlite_utils import Database
@@ -247,11 +248,30 @@ class Accounts:
         return {row["public_id"]: row["name"] for row in self._database.rows("SELECT public_id, name FROM owners")}
 
     def create_token(
-        self, owner: str, label: str, scope: Scope, days: int | None, *, bot: str = "", kind: TokenKind = "token"
+        self,
+        owner: str,
+        label: str,
+        scope: Scope,
+        days: int | None,
+        *,
+        bot: str = "",
+        kind: TokenKind = "token",
+        maker: str = "",
     ) -> NewToken:
-        """`days` None: it does not expire. With `bot` it is good for that one. UNKNOWN, UNUSABLE."""
+        """`days` None: it does not expire. With `bot` it is good for that one. `maker`: the id of what makes it; if it
+        is a token, or a session that began with one, the new token expires no later. UNKNOWN, UNUSABLE."""
         label = _label(label)
-        return self._database.write(lambda db: self._make_token(db, owner, label, scope, days, bot=bot, kind=kind))
+
+        def make(db: Database) -> NewToken:
+            made = self._make_token(db, owner, label, scope, days, bot=bot, kind=kind)
+            row = find(
+                db,
+                "SELECT expires FROM tokens WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)",
+                _number(maker),
+            )
+            return made if row is None else _ended_by(db, made, row["expires"])
+
+        return self._database.write(make)
 
     def _make_token(
         self,
@@ -284,6 +304,26 @@ class Accounts:
         }
         id_ = insert(db, "tokens", values)
         return NewToken(owner, Token(str(id_), label, scope, now, kind, bot, expires), secret)
+
+    def session_of(self, secret: str) -> NewToken:
+        """A session for who has this token. It has its scope, and ends with it. UNAUTHENTICATED, FORBIDDEN."""
+        account = self.account(secret)
+        if account.bot:
+            raise HandInRefused(
+                Refusal.FORBIDDEN, f"the token is good for the bot '{account.bot}' alone", "sign in with another one"
+            )
+
+        def make(db: Database) -> NewToken:
+            row = find(db, "SELECT * FROM tokens WHERE id = ? AND over = ''", _number(account.token_id))
+            if row is None or row["kind"] != "token":
+                raise HandInRefused(
+                    Refusal.UNAUTHENTICATED, "this is no token to sign in with", "sign in with a token or a password"
+                )
+            made = self._make_token(db, account.owner, "browser", account.scope, SESSION_DAYS, kind="session")
+            db.execute("UPDATE tokens SET signed_in_with = ? WHERE id = ?", [row["id"], made.token.id])
+            return _ended_by(db, made, row["expires"])
+
+        return self._database.write(make)
 
     def replace_connection(self, db: Database, owner: str, bot: str, days: int) -> NewToken:
         """Inside a change: the token with which the bot connects from now on. The one before is revoked: the
@@ -332,18 +372,31 @@ class Accounts:
         ]
 
     def revoke_token(self, owner: str, token_id: str) -> None:
-        """Revoke a token permanently. UNKNOWN unless it is one of the owner's."""
+        """Revoke a token permanently, and the sessions of who signed in with it. UNKNOWN unless it is one of the
+        owner's."""
 
         def revoke(db: Database) -> int:
             note_change(db)  # it may be that of a remote bot, which goes then
-            return db.execute(
+            found = db.execute(
                 "UPDATE tokens SET over = 'revoked' WHERE id = ? AND over = ''"
                 " AND owner_id = (SELECT id FROM owners WHERE name = ?)",
                 [_number(token_id), owner],
             ).rowcount
+            if found:
+                db.execute(
+                    "UPDATE tokens SET over = 'revoked' WHERE signed_in_with = ? AND over = ''", [_number(token_id)]
+                )
+            return found
 
         if not self._database.write(revoke):
             raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no token {token_id}", "see the list of tokens")
+
+
+def _ended_by(db: Database, made: NewToken, moment: str) -> NewToken:
+    """Inside a change: the token, which expires at this moment if not before; '' is never."""
+    expires = min(moment or made.token.expires, made.token.expires or moment)
+    db.execute("UPDATE tokens SET expires = ? WHERE id = ?", [expires, made.token.id])
+    return replace(made, token=replace(made.token, expires=expires))
 
 
 def find_owner(db: Database, name: str) -> sqlite3.Row:

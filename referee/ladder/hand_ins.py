@@ -38,7 +38,6 @@ from leaderboard.web.hand_ins import (
 from referee.errors import JournalError, PlatformError
 from referee.folders import cache_folder
 from referee.games.registry import get_game
-from referee.ladder.accounts import SESSION_DAYS
 from referee.ladder.archives import ArchiveError, ArchiveLimits, unpack
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.disk import DiskWatch, watch_of
@@ -144,12 +143,7 @@ class LadderHandIns:
         return self._accounts.invitation(code)
 
     def sign_in(self, secret: str) -> NewToken:
-        account = self._accounts.account(secret)
-        if account.bot:
-            raise HandInRefused(
-                Refusal.FORBIDDEN, f"the token is good for the bot '{account.bot}' alone", "sign in with another one"
-            )
-        return self._accounts.create_token(account.owner, "browser", account.scope, SESSION_DAYS, kind="session")
+        return self._accounts.session_of(secret)
 
     def sign_out(self, account: Account) -> None:
         self._accounts.revoke_token(account.owner, account.token_id)
@@ -161,7 +155,7 @@ class LadderHandIns:
     def create_token(self, account: Account, label: str, scope: Scope, days: int | None, bot: str = "") -> NewToken:
         _need(account, "manage", bot=bot)
         _need(account, scope)
-        return self._accounts.create_token(account.owner, label, scope, days, bot=bot)
+        return self._accounts.create_token(account.owner, label, scope, days, bot=bot, maker=account.token_id)
 
     def revoke_token(self, account: Account, token_id: str) -> None:
         _need(account, "manage")

@@ -1,6 +1,6 @@
 """The tables of `ladder.db`, their version, and how older ones become it."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _V1 = """
 CREATE TABLE counters (
@@ -172,7 +172,11 @@ CREATE TABLE switches (
 ) WITHOUT ROWID;
 """
 
-SCHEMA = _V1 + _V2
+_V3 = """
+ALTER TABLE tokens ADD COLUMN signed_in_with INTEGER REFERENCES tokens (id); -- the token that a session ends with
+"""
 
-MIGRATIONS: dict[int, str] = {1: _V2}
+SCHEMA = _V1 + _V2 + _V3
+
+MIGRATIONS: dict[int, str] = {1: _V2, 2: _V3}
 """From each older version to the next one. `seen_as` is a function that `database` gives to SQLite."""

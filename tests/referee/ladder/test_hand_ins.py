@@ -261,6 +261,34 @@ def test_a_session_ends_with_signing_out(hand_ins: LadderHandIns, store: LadderS
     refused(Refusal.UNAUTHENTICATED, lambda: hand_ins.account(session.secret))
 
 
+def test_a_session_ends_with_the_token_that_somebody_signed_in_with(
+    hand_ins: LadderHandIns, sign: Sign, store: LadderStore
+) -> None:
+    ann, days = sign("ann", "manage"), 2
+    lent, other = hand_ins.create_token(ann, "lent", "submit", days), hand_ins.create_token(ann, "own", "submit", 90)
+    session, own = hand_ins.sign_in(lent.secret), hand_ins.sign_in(other.secret)
+    assert session.token.expires == lent.token.expires
+    assert own.token.expires < other.token.expires  # the control: as long as a session lasts
+    refused(Refusal.UNAUTHENTICATED, lambda: hand_ins.sign_in(session.secret))  # it would be renewed without end
+    hand_ins.revoke_token(ann, lent.token.id)
+    refused(Refusal.UNAUTHENTICATED, lambda: hand_ins.account(session.secret))
+    assert hand_ins.account(own.secret).owner == "ann"
+
+
+def test_a_token_that_ends_makes_none_that_ends_later(hand_ins: LadderHandIns, sign: Sign, store: LadderStore) -> None:
+    sign("ann")
+    lent = store.accounts.create_token("ann", "lent", "manage", 2)
+    for maker in (lent.secret, hand_ins.sign_in(lent.secret).secret):
+        for days in (90, None):
+            made = hand_ins.create_token(hand_ins.account(maker), "mine", "manage", days)
+            assert made.token.expires == lent.token.expires
+            found = next(one for one in store.accounts.tokens("ann") if one.id == made.token.id)
+            assert found.expires == lent.token.expires
+        assert hand_ins.create_token(hand_ins.account(maker), "mine", "manage", 1).token.expires < lent.token.expires
+    signed_in = store.accounts.create_token("ann", "browser", "manage", 30, kind="session")  # with a password
+    assert hand_ins.create_token(hand_ins.account(signed_in.secret), "mine", "manage", None).token.expires == ""
+
+
 # Logs and divisions
 
 

@@ -419,3 +419,7 @@ def test_a_database_of_the_first_version_is_migrated_with_its_owners_approved(tm
         people = store.people(sign_up="open")
         assert "looks like" in refused(Refusal.CONFLICT, lambda: people.join("coco", GOOD))
         store.hand_in("ann", "anna", "c1")
+        token = store.accounts.create_token("ann", "x", "manage", None)
+        session = store.accounts.session_of(token.secret)
+        store.accounts.revoke_token("ann", token.token.id)
+        refused(Refusal.UNAUTHENTICATED, lambda: store.accounts.account(session.secret))
