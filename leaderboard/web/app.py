@@ -50,6 +50,9 @@ UNPACKING = 2
 """Threads in which hand-ins are unpacked and stored, which takes seconds. In the threads that all requests share, a few
 authors could keep all signed-in people waiting."""
 
+ASKING = 4
+"""Threads that ask where people have accounts elsewhere, which may take ten seconds to answer, for the same reason."""
+
 _RUN = "/runs/{run}"
 _MATCH = "/runs/{run}/matches/{match}"
 
@@ -133,6 +136,7 @@ def make_app(
     app.state.rates = Rates()
     app.state.known_addresses = KnownAddresses()
     app.state.unpacking = ThreadPoolExecutor(UNPACKING, thread_name_prefix="unpacking")
+    app.state.asking = ThreadPoolExecutor(ASKING, thread_name_prefix="asking")
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -45,6 +45,8 @@ from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost
 from leaderboard.web.rates import NAME_SIGN_INS, PASSWORD_CHANGES, STRANGE_SIGN_INS, KnownAddresses, Rates
 from referee.run.folder import RunFolder
+
+T = TypeVar("T")
 
 LOOK_S = 0.5
 """How often the stream of one's own bots looks whether something has changed."""
@@ -186,7 +188,7 @@ async def go_to_provider(request: Request) -> Response:
     adds = secrets.compare_digest(request.query_params.get("add", "").encode(), _add_token(request, provider).encode())
     account = await asyncio.to_thread(account_of, request) if adds else None
     browser = browser_of(request) or secrets.token_urlsafe(32)
-    to = await asyncio.to_thread(people.begin, provider, browser, _back(request, provider), account)
+    to = await _ask(request, people.begin, provider, browser, _back(request, provider), account)
     answer = RedirectResponse(to, 303)
     keep_browser(request, answer, browser)
     answer.headers["Cache-Control"] = "no-store"
@@ -198,7 +200,8 @@ async def back_from_provider(request: Request) -> Response:
     people = hand_ins_of(request).people
     provider, asked = request.path_params["provider"], request.query_params
     try:
-        returned = await asyncio.to_thread(
+        returned = await _ask(
+            request,
             people.finish,
             provider,
             browser_of(request),
@@ -211,6 +214,11 @@ async def back_from_provider(request: Request) -> Response:
     if returned.session is not None:
         return _signed_in(request, returned.session)
     return RedirectResponse("/my/account" if returned.added else f"/join?pending={returned.pending}", 303)
+
+
+async def _ask(request: Request, question: Callable[..., T], *values: Any) -> T:
+    """What a provider answers. Others do not wait for the threads in which it is waited for."""
+    return await asyncio.get_running_loop().run_in_executor(request.app.state.asking, question, *values)
 
 
 def _add_token(request: Request, provider: str) -> str:

@@ -13,6 +13,7 @@ from referee.match.invitation import Invitation
 from referee.process.entry import Entry
 from referee.schedule.spec import Limits
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
+from referee.wire.tokens import MOST_TOKEN
 
 if TYPE_CHECKING:  # a worker reads no tournament file
     from referee.tournament.bot_sections import RemoteBot
@@ -122,8 +123,10 @@ def _token(path: Path, bot: "BotConfig", its: "RemoteBot", entry: Entry) -> str:
             raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None
     if not token:
         raise ConfigError(path, bot.line, f"there is no token of '{entry.name}' in {where}", advice)
-    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        what = f"the token of '{entry.name}' in {where} must be one word of at least {LEAST_TOKEN} ASCII characters"
+    if not LEAST_TOKEN <= len(token) <= MOST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        what = (
+            f"the token of '{entry.name}' in {where} must be one word of {LEAST_TOKEN} to {MOST_TOKEN} ASCII characters"
+        )
         raise ConfigError(path, bot.line, what, advice)
     return token
 

@@ -35,7 +35,7 @@ from referee.wire.public_address import Listen, ListenError, check_pair, join_ad
 from referee.wire.remote_bots import RemoteBot, find_remote_bot
 from referee.wire.session import Session
 from referee.wire.tls import server_tls, why_not_metered
-from referee.wire.tokens import token_digest
+from referee.wire.tokens import MOST_TOKEN, token_digest
 
 MAX_CONNECTIONS_OF_ONE = 4
 """Before Hello, at one time. Each takes a file descriptor of the referee. A bot needs one; a second while it tries
@@ -277,6 +277,8 @@ class RemoteServer:
         await stream.read_all()
 
     async def _find(self, token: str) -> RemoteBot | None:
+        if len(token) > MOST_TOKEN:
+            return None
         given = token_digest(token)
         for _ in range(round(self._patience_s / _LOOK_AGAIN_S)):
             if (found := find_remote_bot(self._remote_bots, given)) is not None:

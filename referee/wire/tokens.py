@@ -2,6 +2,9 @@
 
 from hashlib import sha256
 
+MOST_TOKEN = 4096
+"""Characters. A longer one is nobody's, and is not worth a hash."""
+
 
 def token_digest(token: str) -> bytes:
     """By which a token is known where the token itself is kept nowhere."""

@@ -1,7 +1,10 @@
 """Joining, signing in, one's account and the organiser's decisions, as a browser does it."""
 
+import asyncio
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,6 +94,29 @@ async def ola(browser: Any, intake: Intake) -> Browser:
     secret = intake.accounts.create_token("ola", "x", "organise", 1).secret
     assert "what needs you" in (await made.send("/sign-in", secret=secret)).text
     return made
+
+
+async def test_a_provider_that_does_not_answer_keeps_nobody_else_waiting(
+    browser: Any, intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+    asked, answers = list[str](), threading.Event()
+
+    def begin(provider: str, *_: Any) -> str:
+        asked.append(provider)
+        answers.wait(60)
+        return "http://localhost:8000/sign-in"
+
+    monkeypatch.setattr(intake.people, "begin", begin)
+    sent = [asyncio.create_task(browser().web.get("/sign-in/school")) for _ in range(3)]
+    try:
+        async with asyncio.timeout(20):
+            while len(asked) < len(sent):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+            assert "My bots" in (await browser().sign_in("ann")).text
+    finally:
+        answers.set()
+    assert [(await one).status_code for one in sent] == [303] * 3
 
 
 async def test_with_name_and_password_one_joins_signs_out_and_signs_in(browser: Any) -> None:

@@ -107,12 +107,13 @@ def test_nobody_is_invited_who_has_left(write_file, bots, tmp_path):
     ("token", "said"),
     [
         ("", "there is no token of 'Bob'"),
-        ("short", "one word of at least 16"),
-        ("two words of many letters", "one word of at least 16"),
-        ("\u00e9" * 20, "one word of at least 16"),
+        ("short", "one word of 16 to 4096"),
+        ("two words of many letters", "one word of 16 to 4096"),
+        ("\u00e9" * 20, "one word of 16 to 4096"),
+        ("a" * 4097, "one word of 16 to 4096"),
         (TOKEN, "'Bob' has the token of another bot"),
     ],
-    ids=["empty", "short", "two words", "not ASCII", "another's"],
+    ids=["empty", "short", "two words", "not ASCII", "long", "another's"],
 )
 def test_a_token_that_is_no_good_is_refused(write_file, bots, tmp_path, token, said):
     write_token(tmp_path, token)

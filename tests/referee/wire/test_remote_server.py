@@ -146,7 +146,7 @@ async def test_of_too_many_who_say_nothing_the_oldest_go(porch: Any) -> None:
 async def test_who_guesses_tokens_waits_in_the_same_places_as_who_says_nothing(porch: Any) -> None:
     """A token that is not known is looked for again and again: for all that come at once it took all of the time."""
     here = await porch(patience_s=60)
-    guess = pb.BotMessage(hello=pb.Hello(protocol=1, token="u" * 60_000)).SerializeToString()
+    guess = pb.BotMessage(hello=pb.Hello(protocol=1, token="u" * 4000)).SerializeToString()
     guesses = []
     for _ in range(MAX_STRANGERS + 3):
         guesses.append(await here.call())
@@ -156,6 +156,13 @@ async def test_who_guesses_tokens_waits_in_the_same_places_as_who_says_nothing(p
     ended = [await call.code() for call in guesses if call.done()]
     assert ended == [grpc.StatusCode.RESOURCE_EXHAUSTED] * 3
     assert (await said(await here.call(), HELLO)).HasField("welcome")
+
+
+async def test_a_token_of_any_size_is_nobodys_at_once(porch: Any) -> None:
+    here = await porch(patience_s=60)
+    long = pb.BotMessage(hello=pb.Hello(protocol=1, token="u" * 60_000)).SerializeToString()
+    code, _ = await refusal(await here.call(), long)
+    assert code is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_junk_and_silence_by_the_hundred_keep_no_guest_out(porch: Any) -> None:
