@@ -67,7 +67,8 @@ class LiveBot:
     ) -> None:
         self.process = process
         self.startup_us = startup_us
-        """From its start to its Hello, for the match that it was started for; 0 for every later one."""
+        """From its start to its Hello, without what was not its doing, for the match that it was started for; 0 for
+        every later one."""
         self.session = session
         self.told = told
         """What Welcome said."""

@@ -237,7 +237,7 @@ class Pool:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
-            began_ns = time.monotonic_ns()
+            began_ns, lag_before_ns = time.monotonic_ns(), self._clock.lag_ns()
             try:
                 process = await BotProcess.start(
                     entry,
@@ -263,7 +263,9 @@ class Pool:
                 if entry_id in self._room:
                     await asyncio.shield(ended)
                 raise
-            bot = LiveBot(process, session, told, sandbox, startup_us=(time.monotonic_ns() - began_ns) // 1000)
+            excused_ns = max(self._clock.lag_ns() - lag_before_ns, _kept_waiting_ns(process))
+            startup_us = max(1, (time.monotonic_ns() - began_ns - excused_ns) // 1000)
+            bot = LiveBot(process, session, told, sandbox, startup_us)
             self._sockets[bot] = room.pop_all()
             await self._sockets[bot].enter_async_context(stack.pop_all())
         return bot
@@ -390,14 +392,19 @@ class _Place:
         return bot
 
     async def _arrival(self, until_s: float, lag_before_ns: int) -> LastingSession:
-        """Time in which the referee was late since `lag_before_ns` is given back. Raises HandshakeError."""
+        """A bot whose connection broke is waited for as long as it may stay away. Time in which the referee was late
+        since `lag_before_ns` is given back. Raises HandshakeError."""
+
+        def left_s() -> float:
+            own_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
+            return max(own_s, self.remote_bot.back_within_s)
+
         while True:
-            left_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
             try:
                 waited_s = time.monotonic() - self._awaited_since_s
-                return await self.remote_bot.arrive(max(GRACE_NS / 1e9, left_s), waited_s)
+                return await self.remote_bot.arrive(max(GRACE_NS / 1e9, left_s()), waited_s)
             except HandshakeError:
-                if time.monotonic() >= until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9:
+                if left_s() <= 0:
                     raise
 
 

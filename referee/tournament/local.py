@@ -151,8 +151,10 @@ class LocalExecutor:
             )
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
-            self._host = _Host(worker, self._invited, self._processes.copies)
-            if self._guests is not None and self._guests.terms is not None:
+            terms = None if self._guests is None else self._guests.terms
+            reconnect_s = 0.0 if terms is None else terms.reconnect_s
+            self._host = _Host(worker, self._invited, self._processes.copies, reconnect_s)
+            if terms is not None:
                 self._host.stay_open(self._note)
         return self
 
@@ -526,9 +528,13 @@ class _Host:
     """The worker that plays several matches at once: of guests, for which it has the way in, and of bots of which there
     may be only so many processes."""
 
-    def __init__(self, worker: _Worker, invited: Mapping[str, Invitation], limited: Collection[str]) -> None:
+    def __init__(
+        self, worker: _Worker, invited: Mapping[str, Invitation], limited: Collection[str], reconnect_s: float = 0.0
+    ) -> None:
+        """`reconnect_s`: how long bots that may come at any time may stay away."""
         self._worker = worker
         self._invited = invited
+        self._reconnect_s = reconnect_s
         self._limited = frozenset(limited)
         self._free = {entry_id: asyncio.Lock() for entry_id in invited}
         self._caps_s: dict[str, float] = {}
@@ -593,7 +599,8 @@ class _Host:
                 answer: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
                 self._awaited[spec.match_id] = answer
             self._caps_s[spec.match_id] = cap_s
-            waits_s = [self._invited[entry_id].wait_s for entry_id in ids]
+            waits_s = [max(self._invited[one].wait_s, self._invited[one].reconnect_s) for one in ids]
+            waits_s += [self._reconnect_s] if remote else []
             limit_s = sum(self._caps_s.values()) + max(waits_s, default=0.0)
             try:
                 async with asyncio.timeout(limit_s):

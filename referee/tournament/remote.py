@@ -86,7 +86,9 @@ def invite_all(tournament: "Tournament", folder: Path, gone: Container[str] = ()
 
 def usual_keepalive_s(clocks: Iterable[Limits]) -> float:
     """Where the file names none: long enough for a bot that answers no ping while it computes, up to `KEEPALIVE_S`."""
-    longest_s = max(max(clock.first_move_s, clock.move_s) + clock.bank_s + clock.total_s for clock in clocks)
+    longest_s = max(
+        max(clock.ready_s, max(clock.first_move_s, clock.move_s) + clock.bank_s + clock.total_s) for clock in clocks
+    )
     return min(KEEPALIVE_S, max(_LEAST_S, longest_s + _LEAST_S / 2))
 
 

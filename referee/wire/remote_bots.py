@@ -97,6 +97,12 @@ class RemoteBot:
         """The one that has not ended; its bot may be away."""
         return None if self._session is None or self._session.ended.done() else self._session
 
+    @property
+    def back_within_s(self) -> float:
+        """How long a bot that is away may still take to come back; 0 for one that is there or gone."""
+        session = self.session
+        return 0.0 if session is None or session.online else max(0.0, session.reconnect_s - session.away_s)
+
     def has_token(self, digest: bytes) -> bool:
         """Whether it may come with the token of this digest, in a time that does not depend on how much is right."""
         return bool(sum(hmac.compare_digest(known, digest) for known in self._digests))

@@ -64,6 +64,16 @@ async def test_the_start_up_time_of_every_process_stands_in_the_record_of_the_ma
     assert second.startup_us == ()
 
 
+async def test_what_others_kept_a_bot_from_running_is_not_in_its_start_up_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is it in the limit, so that no bot is warned of a start that took longer than it may."""
+    monkeypatch.setattr(pool, "_kept_waiting_ns", lambda process: 10**15)
+    bot = load_entry(RANDOM)
+    async with Table({bot.id: bot}) as table:
+        assert (await table.play(make_spec(0, bot, bot), tmp_path)).startup_us == (1, 1)
+
+
 async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) -> None:
     folder = tmp_path / "bad"
     folder.mkdir()

@@ -209,10 +209,11 @@ def test_limits_are_those_of_the_tournament_with_its_own(write_file, bots, tmp_p
     [
         ("", "", 20),
         ("", "clock = { move_s = 40 }\n", 50),
+        ("", "clock = { ready_s = 40 }\n", 50),
         ("", "clock = { move_s = 600 }\n", 75),
         ("keepalive_s = 3\n", "clock = { move_s = 600 }\n", 3),
     ],
-    ids=["usual", "long moves", "very long moves", "the organiser's"],
+    ids=["usual", "long moves", "long preparation", "very long moves", "the organiser's"],
 )
 def test_a_silent_connection_is_found_within_the_time_that_the_file_or_the_clocks_give(
     write_file, bots, tmp_path, in_file, clock, keepalive_s
