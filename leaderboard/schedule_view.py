@@ -47,6 +47,13 @@ class FormatTable:
         """What to show of each row."""
         return tuple(name for name in (self.rows[0] if self.rows else ()) if name != "entry_id")
 
+    def cells_of(self, entry_id: str) -> dict[str, Any]:
+        """The figures of one entry for a table that has other columns, too: `swiss rank`, `swiss points`; '' for who
+        is not in this one."""
+        row = next((row for row in self.rows if row["entry_id"] == entry_id), None)
+        figures = [name for name in self.columns if name != "name"]
+        return {f"{self.format} {name}": "" if row is None else row[name] for name in figures}
+
 
 NO_TABLE = FormatTable("")
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from leaderboard.export.cells import cell
 from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
-from leaderboard.schedule_view import Pairing
+from leaderboard.schedule_view import NO_TABLE, FormatTable, Pairing
 from leaderboard.standings import Standing
 from leaderboard.usage import COLUMNS as USAGE_COLUMNS
 
@@ -34,8 +34,9 @@ _MATCH = (
 )
 
 
-def standings_csv(rows: Iterable[Standing]) -> Response:
-    """One line for each row of each table, with columns of provider usage if some bot reported it."""
+def standings_csv(rows: Iterable[Standing], own: FormatTable = NO_TABLE) -> Response:
+    """One line for each row of each table, with columns of provider usage if some bot reported it, and the figures of
+    the format's own table."""
     table = list(rows)
     used = USAGE_COLUMNS if any(row.usage for row in table) else ()
     lines = (
@@ -43,10 +44,11 @@ def standings_csv(rows: Iterable[Standing]) -> Response:
             *(getattr(row, name) for name in _STANDING),
             ";".join(f"{reason}={number}" for reason, number in row.faults.items()),
             *((row.usage or {}).get(name) for name in used),
+            *own.cells_of(row.entry_id).values(),
         ]
         for row in table
     )
-    return _csv((*_STANDING, "faults", *used), lines, "standings.csv")
+    return _csv((*_STANDING, "faults", *used, *own.cells_of("")), lines, "standings.csv")
 
 
 def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int], seating: Mapping[str, Pairing]) -> Response:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from leaderboard.ratings.live import LiveTable, Point, Way
 from leaderboard.results import is_mirror
-from leaderboard.standings import Pool, Standing
+from leaderboard.standings import Pool, Standing, apart
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.tables import EntryMatch, RunTables
 from referee.record.reasons import is_fault
@@ -47,10 +47,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The bots of one number of players, best first."""
+    """The bots of one number of players, best first in each group of bots that have met. `apart` says so if there are
+    several groups."""
 
     title: str
     rows: tuple[Row, ...]
+    apart: str = ""
 
 
 def tables_of_division(
@@ -76,7 +78,7 @@ def tables_of_division(
         moved = _movement(
             tables.live.get(key), entries, [entry for _, entry in shown], _first_place(tables, key, since)
         )
-        found.append(Table(pool.title, _rows(shown, moved, tables)))
+        found.append(Table(pool.title, _rows(shown, moved, tables), apart(row for row, _ in shown)))
     return found
 
 
@@ -87,10 +89,13 @@ def _rows(shown: Sequence[tuple[Standing, Entry]], moved: Mapping[str, int], tab
     def at(value: float | None) -> float:
         return 0.0 if value is None else round(100 * (value - low) / ((high - low) or 1.0), 1)
 
-    rows, rank = [], 0
-    for number, (row, entry) in enumerate(shown):
-        if number == 0 or row.conservative != shown[number - 1][0].conservative:
-            rank = number + 1
+    rows, rank, place = [], 0, 0
+    last: Standing | None = None
+    for row, entry in shown:
+        place = place + 1 if last is not None and last.group == row.group else 1
+        if place == 1 or last is None or last.rank != row.rank:  # equal ratings have one rank in the run's table, too
+            rank = place
+        last = row
         results = results_of(tables.entries.get(row.entry_id, ())[:SHOWN_RESULTS])
         rows.append(
             Row(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -78,7 +78,7 @@ def division(request: Request) -> Response:
         division=wanted,
         run=found[0] if found else None,
         played=len(found[1].counted.rows) if found else 0,
-        tables=[Table(table.title, table.rows[first : first + ROWS]) for table in tables],
+        tables=[replace(table, rows=table.rows[first : first + ROWS]) for table in tables],
         most=max((len(table.rows) for table in tables), default=0),
         first=first,
         rows=ROWS,

@@ -149,7 +149,7 @@ def settings(request: Request) -> Response:
 def standings_file(request: Request) -> Response:
     """The tables of a run as CSV."""
     _, tables = _run(request)
-    return standings_csv(tables.table)
+    return standings_csv(tables.table, tables.format_table)
 
 
 def matches_file(request: Request) -> Response:
@@ -535,7 +535,11 @@ def _wanted_rows(tables: RunTables, wanted: dict[str, str]) -> Sequence[MatchRow
         found = {match.row.match_id: match.row for entry in entries for match in tables.entries[entry]}
         rows = sorted(found.values(), key=lambda row: (row.place, row.match_id), reverse=True)
     if wanted["game"] or wanted["reason"]:
-        rows = [row for row in rows if wanted["game"] in ("", row.game) and wanted["reason"] in ("", row.reason)]
+        rows = [
+            row
+            for row in rows
+            if wanted["game"] in ("", row.game) and wanted["reason"] in ("", row.reason, *row.faults)
+        ]
     return rows
 
 

@@ -289,7 +289,8 @@ def _tables(
         for name in {match.seat.name for match in found}:
             bearers.setdefault(one_line(name), set()).add(found[0].seat.entry_id)
     names = {name: frozenset(found) for name, found in sorted(bearers.items())}
-    games, reasons = sorted({row.game for row in listed}), sorted({row.reason for row in listed})
+    games = sorted({row.game for row in listed})
+    reasons = sorted({reason for row in listed for reason in (row.reason, *row.faults) if reason})
     return RunTables(
         facts,
         counted,

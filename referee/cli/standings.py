@@ -108,7 +108,7 @@ def standings(
     from referee.cli.find import find_run
     from referee.cli.match_rows import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
-    from referee.cli.standings_pages import csv_columns, print_format_table
+    from referee.cli.standings_pages import print_format_table
     from referee.errors import UsageError
     from referee.schedule.stopping import rule_in_force
     from referee.texts import one_line
@@ -181,11 +181,12 @@ def standings(
             if said:
                 print(said, file=sys.stderr)
         own = made.format_table
-        added = tuple(csv_columns(own, ""))
-        print_csv([flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*columns_of(rows), *added))
+        added = tuple(own.cells_of(""))
+        print_csv([flat(row.to_dict()) | own.cells_of(row.entry_id) for row in rows], (*columns_of(rows), *added))
     else:
         most = "at most " if extent.least != extent.most else ""
-        state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
+        so_far = "" if lost or found.finished else " so far"
+        state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{so_far}."
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:
             print_text(lost_words(found.folder.path, lost))

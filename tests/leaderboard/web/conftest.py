@@ -43,11 +43,15 @@ class Played:
         block: int = 0,
         tournament: str = "cup",
         people: tuple[str, ...] = (),
+        first: int = 0,
     ) -> None:
+        """`first` is the number of the first entry: bots of the same number are one."""
         self.game = get_game(game)
         options = resolve_options(game, self.game.options, {})
         seats = tuple(
-            SeatHeader(f"{names.index(name):02x}ff00ff", name, PERSON if name in people else "1", sandbox=sandbox)
+            SeatHeader(
+                f"{first + names.index(name):02x}ff00ff", name, PERSON if name in people else "1", sandbox=sandbox
+            )
             for name, sandbox in zip(names, sandboxes or ("strict",) * len(names), strict=True)
         )
         head = Header(
@@ -119,8 +123,9 @@ def begin() -> Callable[..., Played]:
         block: int = 0,
         tournament: str = "cup",
         people: tuple[str, ...] = (),
+        first: int = 0,
     ) -> Played:
-        return Played(folder, match_id, names, game, note, place, sandboxes, block, tournament, people)
+        return Played(folder, match_id, names, game, note, place, sandboxes, block, tournament, people, first)
 
     return begin
 

@@ -1,5 +1,7 @@
 """The table of a format on the page of its run, and what is said of ratings that did not come to rest."""
 
+import csv
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,3 +68,17 @@ async def test_the_api_has_the_placings_and_the_pages_the_round_of_each_match(
     assert {row["match_id"]: row["round"] for row in matches} == {"m1": 1, "m2": 2}
     for page in pages:
         assert '<th scope="col">round</th>' in page
+
+
+async def test_the_csv_of_the_pages_has_the_figures_of_the_formats_own_table(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    rows = [{"rank": 1, "name": "bob", "entry_id": "01ff00ff", "points": "1.5"}]
+    view = ScheduleView(table=FormatTable("swiss", rows))
+    monkeypatch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
+    app = make_app(runs, facts)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        found = list(csv.DictReader(io.StringIO((await web.get("/runs/cup/standings.csv")).text)))
+    cells = [(row["name"], row["swiss rank"], row["swiss points"]) for row in found]
+    assert cells == [("ann", "", ""), ("bob", "1", "1.5")]

@@ -421,6 +421,20 @@ def test_a_bot_is_shown_with_the_version_that_plays(runs: Path, start: Callable[
         assert [row.entry.number for row in tables_of_division(tables, entries, playing)[0].rows] == shown
 
 
+async def test_bots_of_a_division_that_have_not_met_are_ranked_apart_and_the_page_says_so(
+    browser: Any, intake: Intake, runs: Path, start: Callable[..., Any]
+) -> None:
+    start("m1", names=("ann", "bob")).play().close(ranking=(1, 2))
+    start("m2", names=("cyd", "dan"), place=1, block=1, first=2).play().close(ranking=(1, 2))
+    bots = {row.entry_id: row.name for row in Tables().of(RunFolder(runs / "cup")).table}
+    intake.entries_of["cup"] = {entry: Entry(entry, name, "", 1) for entry, name in bots.items()}
+    visitor = await browser()
+    page = await until(lambda: visitor.get("/ladder/cup"), "<tbody>")
+    assert "Not all bots have met" in seen(page)
+    rows = re.findall(r"<tr><td>(\d)</td><td>(\d)</td>", page.text)
+    assert rows == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")], "group and rank"
+
+
 async def test_without_a_ladder_its_pages_are_not_there(runs: Path) -> None:
     plain = Browser(make_app(runs))
     for address in ("/ladder", "/my", "/join", "/sign-in", "/organiser", "/bots/x"):

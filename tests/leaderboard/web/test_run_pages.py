@@ -138,6 +138,26 @@ async def test_the_table_and_the_matches_can_be_had_as_csv(web: httpx.AsyncClien
     assert [row["match_id"] for row in only] == ["m2"]
 
 
+async def test_a_fault_that_did_not_end_its_match_is_found_by_its_reason(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    """As by `crosstown matches list --reason`."""
+    start("m1", names=("ann", "bob")).play().close()
+    match = start("m2", names=("ann", "bob", "cyd"), game="ticket_to_ride_new_york", place=1)
+    match.play().close(faults=(None, {"reason": "crashed", "detail": "exit code 3"}, None))
+    page = (await web.get("/runs/cup/matches?reason=crashed")).text
+    assert ("/matches/m2" in page, "/matches/m1" in page) == (True, False)
+    assert '<option value="crashed" selected' in page
+
+
+async def test_a_match_of_a_bot_against_itself_counts_once_among_its_faults(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    match = start("m1", names=("ann", "ann")).play()
+    match.close(faults=tuple({"reason": "crashed", "detail": "exit code 3"} for _ in range(2)))
+    assert "Crashed in 1 match<" in (await web.get("/runs/cup/bots/00ff00ff")).text
+
+
 async def test_the_page_of_a_bot_says_why_it_lost_its_last_match(
     web: httpx.AsyncClient, start: Callable[..., Any]
 ) -> None:
@@ -189,6 +209,34 @@ async def test_who_is_first_has_won_only_when_the_run_is_finished(
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         assert f"ann</a> {said}. With a probability of" in (await web.get("/runs/cup")).text
         assert ("Winner: <a" if said == "won" else "Leader: <a") in (await web.get("/")).text
+
+
+async def test_who_has_the_best_rating_has_not_won_a_tournament_with_a_table_of_its_own(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in range(4):
+        start(f"m{place}", place=place).play().close(ranking=(1, 2))
+    rows = [{"rank": 1, "name": "bob", "entry_id": "01ff00ff", "points": "9"}]
+    view = ScheduleView(table=FormatTable("swiss", rows))
+    monkeypatch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
+    app = make_app(runs, lambda folder: RunFacts("cup", total=4, run=Run(folder), word="finished"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        page = (await web.get("/runs/cup")).text
+    assert "ann</a> has the best rating. With a probability of" in page
+    assert "</a> won." not in page
+
+
+@pytest.mark.parametrize("address", ["/runs/cup", "/runs/cup/embed", "/wall"])
+async def test_every_table_says_which_bots_have_not_met_and_names_no_winner_of_all(
+    web: httpx.AsyncClient, start: Callable[..., Any], address: str
+) -> None:
+    start("m1", names=("ann", "bob")).play().close(ranking=(1, 2))
+    start("m2", names=("cyd", "dan"), place=1, block=1, first=2).play().close(ranking=(1, 2))
+    page = (await web.get(address)).text
+    assert "Not all bots have met" in page
+    assert '<th scope="col">group</th>' in page
+    assert re.findall(r"<tr><td>(\d)</td><td>(\d)</td>", page) == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
+    assert "With a probability of" not in page
 
 
 async def test_every_tab_says_how_many_matches_were_cancelled_and_why(runs: Path, start: Callable[..., Any]) -> None:
