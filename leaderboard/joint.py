@@ -17,7 +17,7 @@ from leaderboard.ratings.official import INTERVAL_95, METHOD, rate
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_matches, entrants
-from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, pools_of, standings
+from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, apart, pools_of, standings
 from referee.errors import UsageError
 from referee.run.machine_facts import VALUE_OF, most_memory_words
 from referee.run.run import Run
@@ -98,9 +98,11 @@ def _rate(rows: Sequence[MatchRow], anchors: Mapping[str, float]) -> Ratings:
 class Combined:
     """A bot over several games. `total` is the sum of mu - 3 sigma over the games that it has played; a game without a
     rated match counts 0, which is what a bot has of which nothing is known. `error` is half the 95 % interval of the
-    sum of its mu. `games` has the row of each table in which it is rated."""
+    sum of its mu. `games` has the row of each table in which it is rated. `group`: of the bots that have met in some
+    game, directly or through others; each is ranked for itself. None for who is not rated."""
 
     rank: int
+    group: int | None
     name: str
     version: str
     entry_id: str
@@ -124,12 +126,12 @@ class Combined:
             for (game, players), row in self.games.items()
         ]
         own = {"rank": self.rank, "name": self.name, "version": self.version, "entry_id": self.entry_id}
-        return {**own, "total": self.total, "error": self.error, "games": rated}
+        return {**own, "group": self.group, "total": self.total, "error": self.error, "games": rated}
 
 
 def combined(table: Iterable[Standing]) -> list[Combined]:
-    """One row for each bot of several tables, the largest sum first; equal sums share a rank. Those without any rating
-    come last."""
+    """One row for each bot of several tables: in each group of bots that have met the largest sum first; equal sums
+    share a rank. Those without any rating come last."""
     rated: dict[str, dict[Pool, Standing]] = {}
     who: dict[str, Standing] = {}
     for row in table:
@@ -137,19 +139,53 @@ def combined(table: Iterable[Standing]) -> list[Combined]:
         games = rated.setdefault(row.entry_id, {})
         if row.rated:
             games[row.game, row.players] = row
+    groups = _met(rated)
     made: list[Combined] = []
     for entry_id, games in rated.items():
         # Rounded as in the tables, or bots that are equal there would differ here by what sums lose.
         total = round(math.fsum(row.conservative or 0.0 for row in games.values()), 9)
         error = INTERVAL_95 * math.sqrt(math.fsum((row.sigma or 0.0) ** 2 for row in games.values()))
-        made.append(Combined(0, who[entry_id].name, who[entry_id].version, entry_id, total, error, games))
-    made.sort(key=lambda one: (not one.games, -one.total, one.name, one.entry_id))
+        name, version = who[entry_id].name, who[entry_id].version
+        made.append(Combined(0, groups.get(entry_id), name, version, entry_id, total, error, games))
+    made.sort(key=lambda one: (one.group is None, one.group or 0, -one.total, one.name, one.entry_id))
     ranked: list[Combined] = []
-    for place, one in enumerate(made, start=1):
+    place = 0
+    for one in made:
         last = ranked[-1] if ranked else None
-        same = last is not None and (last.total, bool(last.games)) == (one.total, bool(one.games))
+        together = last is not None and (last.group == one.group or one.group is None)
+        place = place + 1 if together else 1
+        same = together and last is not None and (last.total, last.group) == (one.total, one.group)
         ranked.append(replace(one, rank=last.rank if last is not None and same else place))
     return ranked
+
+
+def _met(rated: Mapping[str, Mapping[Pool, Standing]]) -> dict[str, int]:
+    """By entry that is rated the number of its group, from 1, the largest first: of those that share a group in one of
+    the tables, directly or through others."""
+    tables: dict[tuple[Pool, int | None], list[str]] = {}
+    for entry, games in rated.items():
+        for pool, row in games.items():
+            tables.setdefault((pool, row.group), []).append(entry)
+    groups: list[set[str]] = []
+    for members in tables.values():
+        joined = {*members}.union(*(group for group in groups if not group.isdisjoint(members)))
+        groups = [*(group for group in groups if group.isdisjoint(members)), joined]
+    groups.sort(key=lambda group: (-len(group), min(group)))
+    return {entry: number for number, group in enumerate(groups, start=1) for entry in group}
+
+
+def combined_apart(rows: Sequence[Standing], made: Iterable[Combined]) -> str:
+    """What must be said beside `combined` of bots that have never met; '' if all have."""
+    if len({one.group for one in made} - {None}) > 1:
+        return (
+            "Not all bots have met: each group is ranked separately, and the sums of different groups cannot be"
+            " compared."
+        )
+    if apart(rows):
+        return (
+            "Not all bots have met in each game: the sums have ratings in them that cannot be compared with each other."
+        )
+    return ""
 
 
 def _age(run: Run) -> tuple[str, str]:

@@ -1,11 +1,20 @@
 """Tables on stdout: the leaderboard, a format's own table and the cross table."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from leaderboard.columns import table_of
-from leaderboard.joint import CAPTION, Combined, changes_between, combined, join, joint_standings
+from leaderboard.joint import (
+    CAPTION,
+    Combined,
+    changes_between,
+    combined,
+    combined_apart,
+    join,
+    joint_standings,
+)
 from leaderboard.run_table import counted_table
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled
@@ -36,13 +45,6 @@ def print_format_table(shown: FormatTable) -> None:
         print_text(one_line(note))
 
 
-def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:
-    """The row of one entry for a table that has other columns too."""
-    row = next((row for row in shown.rows if row["entry_id"] == entry_id), None)
-    figures = [name for name in shown.columns if name != "name"]
-    return {f"{shown.format} {name}": "" if row is None else row[name] for name in figures}
-
-
 def print_joint(
     runs: Sequence[Run],
     *,
@@ -58,6 +60,8 @@ def print_joint(
     joint = join(runs, mixed=mixed, faultless=faultless, anchors=anchors)
     rows = joint_standings(joint, pooled=pooled)
     said = f"{plural(len(joint.counted.rows), 'match')} of {plural(len(runs), 'run')}."
+    whole = combined(rows) if in_one else []
+    groups = combined_apart(rows, whole) if in_one else apart(rows)
     if as_json:
         values: dict[str, Any] = {
             "runs": [str(run.folder.path) for run in joint.runs],
@@ -70,17 +74,20 @@ def print_joint(
             "machine_changes": [*(said for run in runs for said in run.machine_changes), *changes_between(runs)],
             "failed_starts": [{"run": str(folder.path), **asdict(start)} for folder, start in _failed_starts(runs)],
         }
-        print_json(values | ({"combined": [row.to_dict() for row in combined(rows)]} if in_one else {}))
+        sums = {"combined": [row.to_dict() for row in whole], "combined_apart": groups} if in_one else {}
+        print_json(values | sums)
         return
+    if as_csv and groups:
+        print(groups, file=sys.stderr)
     if as_csv and in_one:
         pools = list(dict.fromkeys((row.game, row.players) for row in rows))
-        columns = ["rank", "name", "version", "entry_id", "total", "error", *(_mu_of(pool) for pool in pools)]
-        print_csv([_combined_cells(row, pools) for row in combined(rows)], columns)
+        columns = ["rank", "name", "version", "entry_id", "total", "error", *(_mu_of(pool) for pool in pools), "group"]
+        print_csv([_combined_cells(row, pools) for row in whole], columns)
     elif as_csv:
         print_csv([flat(row.to_dict()) for row in rows], columns_of(rows))
     elif in_one:
-        _print_combined(rows)
-        print_text(" ".join(part for part in (_COMBINED, said, joint.counted.caption(), apart(rows)) if part))
+        _print_combined(rows, whole)
+        print_text(" ".join(part for part in (_COMBINED, said, joint.counted.caption(), groups) if part))
     else:
         print_standings(
             rows, " ".join(part for part in (CAPTION, said, joint.counted.caption(), unsettled(rows)) if part)
@@ -111,20 +118,23 @@ def _mu_of(pool: Pool) -> str:
 def _combined_cells(row: Combined, pools: Sequence[Pool]) -> dict[str, object]:
     own = {"rank": row.rank, "name": row.name, "version": row.version, "entry_id": row.entry_id}
     found = {_mu_of(pool): row.games[pool].mu if pool in row.games else "" for pool in pools}
-    return {**own, "total": row.total, "error": row.error, **found}
+    return {**own, "total": row.total, "error": row.error, **found, "group": row.group}
 
 
-def _print_combined(rows: Sequence[Standing]) -> None:
+def _print_combined(rows: Sequence[Standing], whole: Sequence[Combined]) -> None:
     from rich.text import Text
 
     pools = list(dict.fromkeys((row.game, row.players) for row in rows))
     out = console()
     titles = [f"{game}, {plural(players, 'player')}" if players else "all games" for game, players in pools]
-    headings = [("rank", "right"), ("bot", "left"), ("version", "left"), ("entry", "left"), ("sum", "right")]
-    made = table([*headings, ("+-", "right"), *[(title, "right") for title in titles]], plain=not out.is_terminal)
-    for row in combined(rows):
+    several = len({row.group for row in whole} - {None}) > 1
+    headings = [*([("group", "right")] if several else []), ("rank", "right"), ("bot", "left"), ("version", "left")]
+    headings += [("entry", "left"), ("sum", "right"), ("+-", "right"), *[(title, "right") for title in titles]]
+    made = table(headings, plain=not out.is_terminal)
+    for row in whole:
         cells = [rating_words(row.games[pool]) if pool in row.games else "-" for pool in pools]
-        words = [str(row.rank), row.name, row.version, row.entry_id[:8], f"{row.total:.2f}", f"{row.error:.2f}", *cells]
+        words = [*([str(row.group or "-")] if several else []), str(row.rank), row.name, row.version, row.entry_id[:8]]
+        words += [f"{row.total:.2f}", f"{row.error:.2f}", *cells]
         made.add_row(*(Text(one_line(word)) for word in words))
     print_table(out, made)
 

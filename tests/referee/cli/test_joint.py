@@ -3,7 +3,9 @@
 import json
 import random
 import shutil
+from csv import DictReader
 from dataclasses import replace
+from io import StringIO
 from itertools import permutations
 
 import httpx
@@ -241,6 +243,33 @@ def test_a_sum_over_two_games_is_that_of_both(make_run, runs):
     assert found[first.entry_id].total == pytest.approx(2 * first.conservative)
     assert found[first.entry_id].error == pytest.approx(1.959964 * (2 * first.sigma**2) ** 0.5)
     assert found[table[1].entry_id].total == pytest.approx(table[1].conservative)
+
+
+def test_sums_of_bots_that_have_never_met_are_ranked_apart_in_every_form(crosstown, make_run, runs):
+    """Ann and bob meet in one run, and in the other one only matches of cyd and dan count."""
+    far = Run(make_run("far", others=["cyd", "dan"], blocks=1, played=12))
+    for bot in far.participants[:2]:
+        far.leave("withdrawn", bot.entry_id, "annul", by="eve", reason="")
+    printed = crosstown("standings", "one", "far", "--combined")
+    assert "each group is ranked separately, and the sums of different groups cannot be compared" in printed.out
+    found = json.loads(crosstown("standings", "one", "far", "--combined", "--json").out)
+    ranks = [(row["group"], row["rank"]) for row in found["combined"]]
+    assert [group for group, rank in ranks if rank == 1] == [1, 2]
+    assert "the sums of different groups" in found["combined_apart"]
+    as_csv = crosstown("standings", "one", "far", "--combined", "--csv")
+    assert "the sums of different groups" in as_csv.err
+    lines = list(DictReader(StringIO(as_csv.out)))
+    assert [(int(line["group"]), int(line["rank"])) for line in lines] == ranks
+    assert "Not all bots have met" in crosstown("standings", "one", "far", "--csv").err
+
+
+def test_a_bot_that_has_met_others_in_another_game_is_in_one_group_with_them(make_run, runs):
+    row = joint_standings(join(runs))[0]
+    met = [replace(row, entry_id=entry, game=game, group=1) for game, entry in (("x", "a"), ("x", "b"), ("y", "b"))]
+    apart = [*met, *(replace(row, entry_id=entry, game="x", group=2) for entry in "cd")]
+    assert {one.entry_id: one.group for one in combined(apart)} == {"a": 1, "b": 1, "c": 2, "d": 2}
+    joined = [*apart, replace(row, entry_id="d", game="y", group=1)]
+    assert {one.group for one in combined(joined)} == {1}
 
 
 def test_a_bot_that_has_left_loses_no_match_against_itself(make_run):
