@@ -45,6 +45,11 @@ class Explained:
 _PLATFORM_ERRNOS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
+_MOST = 1000
+"""Characters of an error. Of a longer one as many of its begin and of its end are shown as `_EACH` says."""
+
+_EACH = 300
+
 _DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and report them"
 
 
@@ -76,7 +81,7 @@ def report(
     try:
         if debug:
             traceback.print_exception(error, file=stream)
-        print(f"error: {one_line(explained.what)}", file=stream)
+        print(f"error: {one_line(_without_middle(explained.what))}", file=stream)
         if tail := getattr(error, "tail", ""):  # of a failed build
             print("\n".join(f"    {one_line(line)}" for line in tail.splitlines()), file=stream)
         print(f"next: {one_line(explained.next_step)}", file=stream)
@@ -84,6 +89,11 @@ def report(
     except OSError:
         pass  # nobody listens
     return explained.code
+
+
+def _without_middle(sentence: str) -> str:
+    """Of a long sentence, which has what somebody typed in it, the begin and the end: the reason stands behind that."""
+    return sentence if len(sentence) <= _MOST else f"{sentence[:_EACH]}...{sentence[-_EACH:]}"
 
 
 def _code(error: BaseException) -> ExitCode:

@@ -1,6 +1,7 @@
 """Behind `crosstown matches export` and `rejudge`: writes a match as one file, and judges it again."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -156,8 +157,9 @@ def rejudge_match(
 
 def _ranks(text: str, seats: int) -> tuple[int, ...]:
     words = text.split(",")
-    if len(words) != seats or not all(word.strip().isdecimal() and 1 <= int(word) <= seats for word in words):
+    given = [int(word) for word in words if re.fullmatch(r"\s*[1-9][0-9]{0,5}\s*", word)]
+    if not len(given) == len(words) == seats or max(given) > seats:
         raise UsageError(
-            f"--ranking {text!r} does not fit {seats} seats", "give a rank from 1 on per seat, such as 1,2"
+            f"--ranking {text[:60]!r} does not fit {seats} seats", "give a rank from 1 on per seat, such as 1,2"
         )
-    return tuple(int(word) for word in words)
+    return tuple(given)

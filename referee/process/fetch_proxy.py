@@ -44,6 +44,7 @@ CONNECT_S = 30.0
 IDLE_S = 120.0
 
 _KEYS = {"files", "hosts", "private_hosts"}
+_PORT = re.compile(r"[0-9]{1,5}")
 _URL = re.compile(r"https://[^\s\"'<>,|]+", re.IGNORECASE)
 _CLOSED_NETWORKS = tuple(
     map(
@@ -106,7 +107,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 def _place(host: str) -> tuple[str, int]:
     """Of `host` or `host:port`."""
     name, _, port = host.lower().rpartition(":")
-    return (name, int(port)) if name and port.isdigit() else (host.lower(), HTTPS)
+    return (name, int(port)) if name and _PORT.fullmatch(port) else (host.lower(), HTTPS)
 
 
 def _is_list_of_text(value: object) -> bool:
@@ -215,7 +216,7 @@ class FetchProxy:
             raise _Refused(target, f"only https through CONNECT is carried, not {method}: use an https address")
         host, _, port = target.rpartition(":")
         host = host.strip("[]").rstrip(".").lower()
-        if not port.isdigit():
+        if not _PORT.fullmatch(port):
             raise _Refused(target, f"{target} is not a host with a port")
         return self._reach(host, int(port))
 

@@ -72,7 +72,7 @@ def parse_address(text: str) -> tuple[str, int]:
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not colon or not bare or (":" in bare and bare == host) or any(mark in bare for mark in " /%,"):
         raise ValueError(f"{_shown(text)} is not HOST:PORT, such as 0.0.0.0:7000 or [::1]:7000")
-    if not port.isascii() or not port.isdigit() or int(port) > _MAX_PORT:
+    if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > _MAX_PORT:
         raise ValueError(f"the port of {_shown(text)} is not a number from 0 to {_MAX_PORT}")
     return bare, int(port)
 

@@ -8,6 +8,9 @@ from referee.games.api.errors import OptionError
 
 OptionValue: TypeAlias = bool | int | str
 
+_SHOWN = 60
+"""Characters of a wrong value that an error shows."""
+
 DATA_OPTION = "data"
 """Reserved option name: a whole replacement data file, embedded as parsed JSON so that records stay self-contained."""
 
@@ -72,7 +75,9 @@ def resolve_options(game_id: str, options: Sequence[Option], given: Mapping[str,
     for name, option in known.items():
         value = given.get(name, option.default)
         if not option.accepts(value):
-            raise OptionError(f"{game_id} option '{name}' must be {option.expected()}, not {value!r}")
+            given_as = repr(value)
+            shown = given_as if len(given_as) <= _SHOWN else f"{given_as[:_SHOWN]}..."
+            raise OptionError(f"{game_id} option '{name}' must be {option.expected()}, not {shown}")
         resolved[name] = value
     if given.get(DATA_OPTION) is not None:
         resolved[DATA_OPTION] = given[DATA_OPTION]

@@ -35,6 +35,18 @@ def test_an_annulled_match_leaves_the_database_at_once(make_run, crosstown):
     assert [row.place for row in read_rows(folder.database)] == [2, 3]
 
 
+NO_RANKINGS = ("1", "1,3", "0,1", "1,-1", "1,x", "1,\u0662", f"1,{'9' * 5000}")
+
+
+@pytest.mark.parametrize("ranking", NO_RANKINGS, ids=lambda word: word[:5])
+def test_what_is_no_ranking_is_refused_in_a_sentence(make_run, crosstown, ranking):
+    folder = make_run()
+    match_id = next(folder.matches.glob("*.gz")).name.partition(".")[0]
+    printed = crosstown("matches", "rejudge", match_id, "--ranking", ranking)
+    assert printed.code == 2
+    assert "does not fit 2 seats" in printed.err
+
+
 @pytest.mark.parametrize("words", [("annul", "cup", "{}", "--replay"), ("matches", "rejudge", "{}", "--apply")])
 def test_what_a_bot_that_is_out_had_to_play_is_not_said_to_be_played_again(make_run, crosstown, monkeypatch, words):
     fallen = SimpleNamespace(stands=False, why="the disk hung", seat=0, reason="crashed")

@@ -59,6 +59,16 @@ def test_what_an_error_becomes(error, what, next_step, code):
     assert explained.code == code
 
 
+def test_the_reason_stands_behind_what_somebody_typed_however_long_that_is():
+    stream = io.StringIO()
+    report(UsageError(f"bot.toml: '{'x' * 3000}' is no game", "correct it"), stream)
+    first, second = stream.getvalue().splitlines()
+    assert first.startswith("error: bot.toml: 'xxx")
+    assert first.endswith("xxx' is no game")
+    assert len(first) < 700
+    assert second == "next: correct it"
+
+
 @pytest.mark.parametrize(
     ("words", "what", "step"),
     [

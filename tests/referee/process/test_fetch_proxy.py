@@ -75,6 +75,7 @@ def test_a_listed_host_that_leads_to_a_private_address_leads_nowhere(
         "CONNECT 93.184.215.14:443 HTTP/1.1",
         "CONNECT packages.example HTTP/1.1",
         "CONNECT :443 HTTP/1.1",
+        pytest.param(f"CONNECT packages.example:{'9' * 5000} HTTP/1.1", id="many digits"),
         "GET http://packages.example/ HTTP/1.1",
         "POST https://packages.example/ HTTP/1.1",
     ],
