@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -131,3 +131,28 @@ Read = Annotated[
         show_default=False,
     ),
 ]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        help="Resource limit of each bot, such as memory_mib=8192. Can be repeated.",
+        show_default=False,
+    ),
+]
+
+_EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
+
+
+def pairs_of(flag: str, words: list[str] | None) -> dict[str, Any]:
+    """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
+    from referee.errors import UsageError
+    from referee.tournament.reading import toml_value
+
+    found: dict[str, Any] = {}
+    for word in words or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
+        found[name] = toml_value(value)
+    return found

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from referee.process.manifest import OptionValue
 from referee.schedule.spec import Limits
 from referee.texts import one_line, plural
 from referee.tournament.bot_list import read_bots
+from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig, load_config
 from referee.tournament.reading import TomlFile
 
@@ -28,14 +29,30 @@ from referee.tournament.reading import TomlFile
 @dataclass(frozen=True, slots=True)
 class Target:
     """A bot to check: its folder, and what a tournament file or a list of entries says of it. `games` are those of the
-    file; none: those that the bot declares. `problem`: why it cannot be checked."""
+    file; none: those that the bot declares. `granted` is what the file grants it, and `startup_s` how long it may take
+    to start there; 0 where the file does not say. `problem`: why it cannot be checked."""
 
     shown: str
     folder: Path = Path()
     name: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     games: tuple[str, ...] = ()
+    granted: SandboxConfig = field(default_factory=SandboxConfig)
+    startup_s: float = 0.0
     problem: str = ""
+
+    def confined(self, asked: Confinement) -> Confinement:
+        """As the options of the command say, with what the file grants."""
+        box, more = asked.sandbox, self.granted
+        made = replace(
+            box,
+            profile=more.profile or box.profile,
+            network=box.network or more.network,
+            env=tuple(dict.fromkeys((*box.env, *more.env))),
+            read=tuple(dict.fromkeys((*box.read, *more.read))),
+            devices=tuple(dict.fromkeys((*box.devices, *more.devices))),
+        )
+        return replace(asked, sandbox=made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +93,38 @@ class GameRow:
     first: str
 
 
-def targets_of(paths: Sequence[Path]) -> list[Target]:
-    """The bots behind what the command line names: folders, tournament files and lists of entries (CSV)."""
+def targets_of(paths: Sequence[Path], *, profile: str | None = None) -> list[Target]:
+    """The bots behind what the command line names: folders, tournament files and lists of entries (CSV). `profile` is
+    the sandbox that it asks for, whatever the files say."""
     found: list[Target] = []
     for path in paths:
         if path.is_dir() or path.suffix.lower() not in (".toml", ".csv"):
             found.append(Target(str(path), path))
             continue
+        limits, common = Limits(), SandboxConfig()
         if path.suffix.lower() == ".toml":
             config = load_config(path)
             bots, left_out, games = config.bots, config.left_out, tuple(game.game for game in config.games)
+            limits, common = config.limits, config.sandbox
         else:
             values = {"entries": path.name, "on_bad_entry": "skip"}
-            listed = read_bots(TomlFile(path.parent / "entries", values), Limits(), None)
+            listed = read_bots(TomlFile(path.parent / "entries", values), limits, None)
             bots, left_out, games = listed.bots, listed.left_out, ()
-        found += [_target(bot, tuple(dict.fromkeys(games))) for bot in bots if not bot.copy_of]
+        for bot in bots:
+            if not bot.copy_of:
+                own = bot.sandbox
+                wanted = None if profile is not None else own.profile or common.profile
+                granted = replace(own, profile="plain" if wanted == "plain" else None, read=(*common.read, *own.read))
+                startup_s = limits.with_clock(bot.clock).startup_s
+                found.append(_target(bot, tuple(dict.fromkeys(games)), granted, startup_s))
         found += [Target(one.entry, problem=f"{one.why}; {one.next_step}") for one in left_out]
     return found
 
 
-def _target(bot: BotConfig, games: tuple[str, ...]) -> Target:
+def _target(bot: BotConfig, games: tuple[str, ...], granted: SandboxConfig, startup_s: float) -> Target:
     if bot.remote is not None:
         return Target(str(bot.name), problem="it connects from another machine, so it cannot be started here")
-    return Target(str(bot.folder), bot.folder, bot.name, bot.options, games)
+    return Target(str(bot.folder), bot.folder, bot.name, bot.options, games, granted, startup_s)
 
 
 def check_many(
@@ -115,9 +141,9 @@ def check_many(
     `jobs` of them are checked at once."""
     tell(confinement, quiet=as_json)
     loaded = [_load(target, only, confinement) for target in targets]
-    for _, entry, _ in loaded:
+    for target, entry, _ in loaded:
         if isinstance(entry, Entry):
-            tell_unseen(confinement, [entry])
+            tell_unseen(target.confined(confinement), [entry])
     checked = run_loop(_check_all(loaded, startup_s, confinement, jobs, fail_fast=fail_fast, quiet=as_json))
     failed = [one for one in checked if not one.passed]
     if as_json:
@@ -138,7 +164,7 @@ def _load(target: Target, only: Sequence[str] | None, confinement: Confinement) 
     if target.problem:
         return target, target.problem, []
     try:
-        load_or_build(target.folder, confinement.sandbox.profile)
+        load_or_build(target.folder, target.confined(confinement).sandbox.profile)
         entry = load_entry(target.folder, target.name, target.options)
         return target, entry, games_of(entry, only or target.games)
     except ExpectedError as error:
@@ -155,8 +181,9 @@ async def _check_all(
         if isinstance(entry, str):
             return Checked(target, problem=entry)
         async with free:
-            context = LaunchContext(confinement.sandbox, find())
-            report = await check_bot(entry, games, context=context, startup_s=startup_s, fail_fast=fail_fast)
+            context = LaunchContext(target.confined(confinement).sandbox, find())
+            limit_s = max(startup_s, target.startup_s)
+            report = await check_bot(entry, games, context=context, startup_s=limit_s, fail_fast=fail_fast)
         if not quiet:
             notes.print(one_line(f"{'ok  ' if report.passed else 'FAIL'} {entry.name}"), markup=False)
         return Checked(target, names, entry, report)
@@ -195,4 +222,5 @@ def _values(one: Checked, confinement: Confinement) -> dict[str, Any]:
             for row in map(one.row, one.games)
         ],
     }
-    return values | ({"report": one.report.to_dict(), "sandbox": str(confinement.sandbox)} if one.report else {})
+    sandbox = str(one.target.confined(confinement).sandbox)
+    return values | ({"report": one.report.to_dict(), "sandbox": sandbox} if one.report else {})

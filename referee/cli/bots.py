@@ -159,7 +159,7 @@ def check(
 
     The exit code is 1 if a drill failed; the report says what to correct first. Several bots, as in crosstown
     bots check students/*/, are checked at the same time, and the result is one table by game. A tournament file stands
-    for all its bots, which are checked with its games.
+    for all its bots, which are checked with its games, its grants and its time to start.
 
     Example: crosstown bots check mine --game shibuya
     """
@@ -173,9 +173,8 @@ def check(
         passed = check_folder(bots[0], game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json)
     else:
         at_once = jobs or len(available_cores())
-        passed = check_many(
-            targets_of(bots), game, startup_s, confinement, at_once, fail_fast=fail_fast, as_json=as_json
-        )
+        targets = targets_of(bots, profile=sandbox)
+        passed = check_many(targets, game, startup_s, confinement, at_once, fail_fast=fail_fast, as_json=as_json)
     if not passed:
         raise typer.Exit(ExitCode.FAILED)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Env, Network, Out, Secret, Workers
+from referee.cli.arguments import OUT, AsJson, Device, Env, Limit, Network, Out, Profile, Read, Secret, Workers
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -94,8 +94,12 @@ def compare(
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME=SECONDS", help="Time limit, such as move_s=2. Can be repeated.")
     ] = None,
+    limit: Limit = None,
+    sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
+    read: Read = None,
+    device: Device = None,
     provider_errors: Annotated[
         str,
         typer.Option(
@@ -140,6 +144,7 @@ def compare(
     from referee.cli.run_pages import play, tell_problem
     from referee.errors import UsageError
     from referee.process.entry import load_entry
+    from referee.process.sandbox import PROFILES
     from referee.run.folder import choose_folder
     from referee.run.journal import read_journal
     from referee.run.luck import read_secrets
@@ -164,7 +169,8 @@ def compare(
     if players is not None and players > len(folders):
         what = f"a match with {players} seats needs {players} bots, and {len(folders)} are named"
         raise UsageError(what, "name the others, too: --field FOLDER, once for each")
-    build_missing(((folder, None) for folder in folders), out)
+    profile = next((known for known in PROFILES if known == sandbox), None)
+    build_missing(((folder, profile) for folder in folders), out)
     entries = [load_entry(folder, None, {}) for folder in folders]
     same = entries[0].id == entries[1].id
     _check_different(folders, [entry.id for entry in entries])
@@ -181,7 +187,9 @@ def compare(
                 f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}"
                 + ('\ntest = "sprt"' if sprt else ""),
                 _table("--clock", "clock", clock),
-                *_grants(network=network, env=env or []),
+                _table("--limit", "limits", limit),
+                *([] if sandbox is None else [f"[sandbox]\nprofile = {_text(sandbox)}"]),
+                *_grants(network=network, env=env or [], read=read or [], devices=device or []),
                 *([] if provider_errors == "loss" else [f"[faults]\nprovider_errors = {_text(provider_errors)}"]),
                 *_games(games or [], players, options, openings),
                 *(
@@ -326,9 +334,11 @@ def _games(
     return made
 
 
-def _grants(*, network: bool, env: Sequence[str]) -> list[str]:
-    """The lines of a file that grant all bots network and variables."""
-    lines = [*(["network = true"] if network else []), *([f"env = [{', '.join(map(_text, env))}]"] if env else [])]
+def _grants(*, network: bool, env: Sequence[str], read: Sequence[Path], devices: Sequence[str]) -> list[str]:
+    """The lines of a file that grant all bots the same."""
+    lists = {"env": env, "read": [str(path.resolve()) for path in read], "devices": devices}
+    lines = ["network = true"] if network else []
+    lines += [f"{name} = [{', '.join(map(_text, values))}]" for name, values in lists.items() if values]
     return ["[bot_defaults]", *lines] if lines else []
 
 
@@ -342,7 +352,7 @@ def _table(flag: str, name: str, given: Sequence[str] | None) -> str:
     for pair in given or []:
         key, sign, value = pair.partition("=")
         if not sign or not re.fullmatch(r"[A-Za-z0-9_-]+", key):
-            example = "move_s=1.0" if flag == "--clock" else "KEY=VALUE"
+            example = {"--clock": "move_s=1.0", "--limit": "memory_mib=8192"}.get(flag, "KEY=VALUE")
             raise UsageError(f"{flag} {pair!r} is not KEY=VALUE", f"write, for instance, {flag} {example}")
         try:
             values: Mapping[str, Any] = tomllib.loads(f"value = {value}")

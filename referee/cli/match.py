@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Device, Env, Network, Profile, Read, Secret, folder_path
+from referee.cli.arguments import (
+    OUT,
+    AsJson,
+    Device,
+    Env,
+    Limit,
+    Network,
+    Profile,
+    Read,
+    Secret,
+    folder_path,
+    pairs_of,
+)
 from referee.cli.errors import ExitCode
 from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_OF_ONE_MATCH_S
 
@@ -54,6 +66,7 @@ def match(
     ready_s: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit for a bot's Ready after MatchStart.", min=0.1, max=3600)
     ] = DEFAULTS.ready_s,
+    limit: Limit = None,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -119,6 +132,7 @@ def match(
         option or [],
         seed_of(seed, secret),
         clock={"first_move_s": first_move_s, "move_s": move_s, "startup_s": startup_s, "ready_s": ready_s},
+        resources=pairs_of("--limit", limit),
         folder=out / SINGLE,
         confinement=hiding(settle(sandbox, network=network, env=env, read=read, devices=device), secret),
     )

@@ -23,7 +23,7 @@ from referee.cli.confining import Confinement, settle, tell, tell_unseen
 from referee.cli.match_pages import watch_record
 from referee.cli.output import console, print_json, print_text
 from referee.cli.remote import RemoteSeats, announce, remote_entries, tell_guest
-from referee.errors import UsageError
+from referee.errors import ConfigError, UsageError
 from referee.event_loop import run_loop
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
@@ -48,6 +48,8 @@ from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
 from referee.texts import listed, missing_package, one_line, toml_text, without_store
 from referee.tournament.confine import hide
+from referee.tournament.reading import TomlFile
+from referee.tournament.sections import read_resources
 from referee.wire import ListenError
 
 _LAST_WORDS = 12
@@ -310,10 +312,11 @@ def plan(
     clock: Mapping[str, float],
     folder: Path,
     confinement: Confinement | None = None,
+    resources: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Check everything before anything starts. UnknownGame, UsageError, ManifestError, EntryError or GameError.
 
-    Without a `confinement` the bots have a sandbox where it works.
+    Without a `confinement` the bots have a sandbox where it works. `resources`: as `limits` of a tournament file.
     """
     game = get_game(game_id)
     if len(seats) not in game.player_counts:
@@ -322,10 +325,13 @@ def plan(
     given = dict(_option(game, text) for text in options)
     seed = secrets.token_hex(16) if seed is None else seed.lower()
     try:
-        limits = Limits(**clock)  # type: ignore[arg-type]
+        file = TomlFile(folder, {"limits": resources or {}})
+        limits = Limits(**clock, **read_resources(file, ("limits",)))  # type: ignore[arg-type]
         MatchSpec("m", game_id, {}, (SeatSpec("", "", ""),), seed, limits)
     except SpecError as error:
         raise UsageError(str(error), error.next_step) from None
+    except ConfigError as error:
+        raise UsageError(error.what, error.next_step) from None
     confinement = confinement or settle()
     profile = confinement.sandbox.profile
     guests = remote_entries(seats)
@@ -512,5 +518,5 @@ def _option(game: Game, text: str) -> tuple[str, Any]:
     if isinstance(option.default, bool):
         return name, {"true": True, "false": False}.get(word, word)
     if isinstance(option.default, int):
-        return name, int(word) if word.lstrip("-").isdecimal() else word
+        return name, int(word) if re.fullmatch(r"-?[0-9]{1,18}", word) else word
     return name, word

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Device, Env, LatestRun, Out, Read
+from referee.cli.arguments import OUT, AsJson, Device, Env, LatestRun, Out, Read, pairs_of
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -236,9 +236,9 @@ def add(
         raise UsageError(what, "give the folder of a bot, or --remote with --name and --token-env or --token-file")
     more: dict[str, Any] = {
         "club": club,
-        "options": _pairs("--option", option),
-        "clock": _pairs("--clock", clock),
-        "limits": _pairs("--limit", limit),
+        "options": pairs_of("--option", option),
+        "clock": pairs_of("--clock", clock),
+        "limits": pairs_of("--limit", limit),
         "sandbox": sandbox,
         "network": network,
         "env": env,
@@ -257,23 +257,6 @@ def add(
         load_or_build(bot, settings.sandbox.profile or _profile(found))
     control = found.add(load_joining(found.journal, bot, name, more, found.file), by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; {then(found)}")
-
-
-_EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
-
-
-def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
-    """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
-    from referee.errors import UsageError
-    from referee.tournament.reading import toml_value
-
-    found: dict[str, Any] = {}
-    for word in words or ():
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
-        found[name] = toml_value(value)
-    return found
 
 
 def extend(

@@ -135,6 +135,7 @@ FITS = {
     ("match", "--read"): ("folder", "file"),
     ("bots check", "--read"): ("folder", "file"),
     ("add", "--read"): ("folder", "file"),
+    ("compare", "--read"): ("folder", "file"),
     ("web", "--runs"): ("folder",),
     ("publish", "target"): ("missing",),  # made
     ("serve", "--name"): ("nan", "file"),

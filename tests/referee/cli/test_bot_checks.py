@@ -8,6 +8,7 @@ import pytest
 
 from referee.cli import bot_checks
 from referee.compliance import Report, Row
+from referee.process.checkup import probe
 
 MANIFEST = 'name = "{name}"\nversion = "1"\ngames = [{games}]\nrun = ["{{python}}", "bot.py"]\n'
 
@@ -103,3 +104,31 @@ def test_bots_that_do_not_start_are_told_with_what_to_correct(crosstown, put, tm
     assert printed.code == 1
     assert printed.out.count("handshake: ") == 2
     assert "0 of 2 bots passed" in printed.out
+
+
+def test_the_bots_of_a_file_are_checked_with_what_it_grants_and_its_time_to_start(
+    crosstown, put, drilled, tmp_path, monkeypatch
+):
+    given = {}
+    check = bot_checks.check_bot
+
+    async def noted(entry, games, **how):
+        given[entry.name] = how
+        return await check(entry, games, **how)
+
+    monkeypatch.setattr(bot_checks, "check_bot", noted)
+    for name in ("ann", "bob"):
+        put(name)
+    (tmp_path / "weights").write_text("1")
+    (tmp_path / "cup.toml").write_text(
+        'game = "toy"\nseed = 1\nblocks = 1\n[clock]\nstartup_s = 30\n'
+        '[[bots]]\npath = "students/ann"\nread = ["weights"]\nenv = ["HOME"]\nsandbox = "plain"\n'
+        'clock = { startup_s = 90 }\n[[bots]]\npath = "students/bob"\n'
+    )
+    assert crosstown("bots", "check", "cup.toml").code == 0
+    boxes = {name: how["context"].sandbox for name, how in given.items()}
+    assert (boxes["ann"].profile, boxes["ann"].env) == ("plain", ("HOME",))
+    assert (boxes["ann"].read, boxes["bob"].read) == ((str(tmp_path / "weights"),), ())
+    assert {name: how["startup_s"] for name, how in given.items()} == {"ann": 90, "bob": 30}
+    assert crosstown("bots", "check", "cup.toml", "--sandbox", "strict", "--network").code in (0, 3)
+    assert "plain" not in {how["context"].sandbox.profile for how in given.values()} or not probe().works

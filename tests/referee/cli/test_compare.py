@@ -15,6 +15,7 @@ from referee.cli.compare_pages import print_outcome
 from referee.errors import UsageError
 from referee.process.manifest import check_name
 from referee.record.journal import FailedStart
+from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
@@ -266,6 +267,22 @@ def test_matches_of_a_bot_that_are_annulled_are_no_evidence(crosstown, tmp_path)
     assert crosstown("withdraw", run, "random A", "--choice", "annul").code == 0
     assert json.loads(crosstown(*words, "--json").out)["rounds"] == 0
     assert comparison_of(Run(tmp_path / "runs" / run), []).evidence.scores == []
+
+
+def test_bots_that_need_files_memory_or_a_device_are_compared_with_these(crosstown, tmp_path):
+    """As their tournament files say it, and not only the network and variables."""
+    shutil.copytree(BOTS / "random", tmp_path / "ann")
+    (tmp_path / "weights").write_text("1")
+    words = ("compare", "ann", "ann", "--games", "toy", "--cap", "1", "--workers", "1", "--clock", "startup_s=60")
+    more = ("--read", "weights", "--limit", "memory_mib=777", "--sandbox", "plain", "--device", "/dev/null")
+    assert crosstown(*words, *more).code == 1
+    run = next((tmp_path / "runs").glob("*/tournament.jsonl")).parent
+    configuration = Run(RunFolder(run)).configuration
+    assert configuration["limits"]["memory_mib"] == 777
+    grants = configuration["bots"][0]["sandbox"]
+    assert (grants["read"], grants["devices"]) == ([str(tmp_path / "weights")], ["/dev/null"])
+    refused = crosstown(*words, "--limit", "memory_mib=1")
+    assert (refused.code, "must be at least 4" in refused.err) == (2, True)
 
 
 def test_a_bot_compared_with_itself_shows_what_chance_alone_does(crosstown, tmp_path):

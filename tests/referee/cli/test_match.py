@@ -47,10 +47,12 @@ def only_record(folder: Path) -> Path:
 
 
 def test_two_bots_play_one_match_whose_record_verifies(say: Say, tmp_path: Path) -> None:
-    done = say("shibuya", "--seat", RANDOM, "--seat", WALKER, "--seed", "00ff", "--option", "build_phase=false")
+    more = ("--option", "build_phase=false", "--limit", "memory_mib=777")
+    done = say("shibuya", "--seat", RANDOM, "--seat", WALKER, "--seed", "00ff", *more)
     assert done.returncode == 0, done.stderr
     path = only_record(tmp_path)
     assert verify(path).status == "ok"
+    assert read_record(path).header.limits["memory_mib"] == 777
     assert read_record(path).header.options["build_phase"] is False
     assert "walker (seat 2)" in done.stdout
     assert f"crosstown matches show {path.relative_to(tmp_path)}\n" in done.stdout
@@ -297,6 +299,9 @@ def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path:
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase"], "has no '='"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "x=1"], "shibuya has no option 'x'"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase=7"], "build_phase"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "lead_to_win=--5"], "must be an integer >= 0"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", f"lead_to_win={'9' * 5000}"], "an integer >= 0"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--limit", "memory_mib=1"], "must be at least 4"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--sandbox", "loose"], "--sandbox is 'loose'"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--env", "NO_SUCH_KEY"], "NO_SUCH_KEY: the variable is not"),
     ],
