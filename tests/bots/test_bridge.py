@@ -303,6 +303,22 @@ async def test_lines_tell_of_every_kind_of_clock() -> None:
     assert (asked["left_s"], asked["total_left_s"], asked["bank_left_s"]) == (42, 41, 8)
 
 
+@pytest.mark.parametrize(
+    ("clock", "said"),
+    [
+        (pb.Clock(move_us=1_000_000), ""),
+        (pb.Clock(total_us=60_000_000, increment_us=500_000), "# clock: 60 s for all answers of the match together, "),
+        (pb.Clock(move_us=2_000_000, bank_us=9_000_000), "# clock: 2 s for each answer, and 9 s more for all answers "),
+    ],
+    ids=["each move", "total", "bank"],
+)
+async def test_text_tells_at_the_start_what_time_all_answers_share(clock: pb.Clock, said: str) -> None:
+    lines = TextLines().start(Match(pb.MatchStart(match="m", game="shibuya", clock=clock))).splitlines()
+    assert all(line.startswith("# ") for line in lines)
+    assert len(lines) == (2 if said else 1)
+    assert lines[-1].startswith(said)
+
+
 async def test_text_is_not_asked_again_when_time_is_up(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -316,6 +316,21 @@ async def test_the_time_of_a_go_engine_is_the_referees() -> None:
     assert (time_left(total, {}), time_left(total, {"go_overhead_ms": 3000})) == (41, 39)
     first = turn_of({"total_us": 60_000_000, "first_move_us": 5_000_000}, 5_000_000, total_left_us=60_000_000)
     assert time_left(first, {}) == 4
+    short = turn_of({"move_us": 20_000_000, "first_move_us": 5_000_000}, 5_000_000)
+    assert time_left(short, {}) == 4
+
+
+@pytest.mark.parametrize(("first_move_s", "told"), [(5, True), (30, False)], ids=["less time", "more time"])
+async def test_a_go_engine_is_told_that_it_has_less_time_for_its_first_move(
+    hall: Any, first_move_s: float, told: bool
+) -> None:
+    black, white = gtp(hall), gtp(hall)
+    limits = replace(PATIENT, first_move_s=first_move_s, move_s=20)
+    result, _, faults = await play(hall, black, white, game=GO, board_size=5, komi="0.5", limits=limits)
+    assert result.reason is EndReason.NORMAL, faults
+    printed = hall.printed(white)
+    assert "time_settings 0 19 1" in printed
+    assert printed.count("time_left W 4 1") == int(told)
 
 
 async def test_gnu_go_plays_itself(hall: Any) -> None:

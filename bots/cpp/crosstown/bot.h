@@ -64,7 +64,9 @@ class Turn {
   std::uint32_t number() const { return decide_.decision(); }
   /// Legal answers are 0 to legal_count-1. 0 is the harmless one where there is one.
   std::uint32_t legal_count() const { return decide_.legal_count(); }
-  /// Time for this answer when the referee sent the question, microseconds; 0 is no limit.
+  /// Time for this answer when the referee sent the question, with all that bank or total can give,
+  /// microseconds; at 0 none is left. message().clock() says how much of it is bank or total, which
+  /// later answers lack.
   std::uint64_t left_us() const { return decide_.clock().left_us(); }
   /// The game's Observation, LegalActions or Events message. One that the Bot does not want ends
   /// the process with a sentence.

@@ -55,7 +55,8 @@ type Turn struct {
 	bot  *Bot
 }
 
-// Left is the time for this answer when the referee sent the question; 0 is no limit.
+// Left is the time for this answer when the referee sent the question, with all that bank or total can give; at 0 none
+// is left. GetClock says how much of it is bank or total, which later answers lack.
 func (turn *Turn) Left() time.Duration {
 	return time.Duration(turn.GetClock().GetLeftUs()) * time.Microsecond
 }

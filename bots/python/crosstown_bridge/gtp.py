@@ -78,8 +78,9 @@ class GtpBot(Bot):
             if event.WhichOneof("body") == "acted" and COLOURS[event.acted.seat] != self._own:
                 colour, vertex = event.acted.text.split(" ")
                 await self._ask(f"play {colour} {vertex}", until)
-        if self._knows_time and turn.match.total_s:
-            await self._ask(f"time_left {self._own} {time_left(turn, self.options)} 0", until)
+        if self._knows_time and (turn.match.total_s or turn.left_s < turn.match.move_limit_s):
+            stones = 0 if turn.match.total_s else 1  # a first move may have less time than the others
+            await self._ask(f"time_left {self._own} {time_left(turn, self.options)} {stones}", until)
         answer = await self._ask(f"genmove {self._own}", until)
         legal = [text.split(" ")[-1].lower() for text in turn.legal_actions.texts]
         vertex = answer.strip().lower()
@@ -112,7 +113,8 @@ def time_settings(match: Match, options: Mapping[str, Any]) -> str:
 
 def time_left(turn: Turn, options: Mapping[str, Any]) -> int:
     """Whole seconds for this move and all that follow; for this one alone where it has a limit of its own."""
-    return max(0, int(min(turn.left_s, turn.total_left_s) - _overhead_s(options)))
+    left_s = min(turn.left_s, turn.total_left_s) if turn.match.total_s else turn.left_s
+    return max(0, int(left_s - _overhead_s(options)))
 
 
 def _overhead_s(options: Mapping[str, Any]) -> float:

@@ -183,12 +183,15 @@ def _sendable(index: int) -> int:
 class TextLines:
     """The board and the numbered actions as text, a number as the answer: for people and language models.
 
-    Every question ends in the line `choose 0 to N within S s`, without the time if it is an hour and more. A line that
-    is no such number is answered by a line that begins with `! `, and the question stays open.
+    A match begins with lines that begin with `# `: which one it is, and the time that all answers share. Every question
+    ends in the line `choose 0 to N within S s`, without the time if it is an hour and more. A line that is no such
+    number is answered by a line that begins with `! `, and the question stays open.
     """
 
     def start(self, match: Match) -> str:
-        return f"# match {match.id}: {match.game}, you are seat {match.seat + 1} of {match.players}\n"
+        return (
+            f"# match {match.id}: {match.game}, you are seat {match.seat + 1} of {match.players}\n{_shared_time(match)}"
+        )
 
     def question(self, turn: Turn) -> str:
         listed = "".join(f"{index:4}  {text}\n" for index, text in enumerate(turn.action_texts))
@@ -223,6 +226,17 @@ def before_the_question(line: str) -> str:
         f"the line {_shown(line)} came before the question; print one line for each question, and none at the start or"
         " the end of a match"
     )
+
+
+def _shared_time(match: Match) -> str:
+    """A line on time that all answers share, since each question says how much of it is left; '' without any."""
+    if match.total_s:
+        more = f", and each answer adds {match.increment_s:g} s" if match.increment_s else ""
+        return f"# clock: {match.total_s:g} s for all answers of the match together{more}\n"
+    if match.bank_s:
+        own = f"{match.move_limit_s:g} s for each answer"
+        return f"# clock: {own}, and {match.bank_s:g} s more for all answers of the match together\n"
+    return ""
 
 
 def _prompt(turn: Turn, left_s: float) -> str:

@@ -120,7 +120,8 @@ impl Turn {
         Ok(M::decode(self.decide.legal_actions.as_slice())?)
     }
 
-    /// Time for this answer when the referee sent the question; zero is no limit.
+    /// Time for this answer when the referee sent the question, with all that bank or total can give; at zero none is
+    /// left. `decide.clock` says how much of it is bank or total, which later answers lack.
     #[must_use]
     pub fn left(&self) -> Duration {
         Duration::from_micros(self.decide.clock.map_or(0, |clock| clock.left_us))

@@ -62,7 +62,10 @@ export class Turn {
     return this.message.legalCount;
   }
 
-  /** Time for this answer when the referee sent the question, milliseconds; 0 is no limit. */
+  /**
+   * Time for this answer when the referee sent the question, with all that bank or total can give, milliseconds; at 0
+   * none is left. `message.clock` says how much of it is bank or total, which later answers lack.
+   */
   get leftMs(): number {
     return Number(this.message.clock?.leftUs ?? 0n) / 1000;
   }

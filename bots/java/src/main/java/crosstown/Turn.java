@@ -34,7 +34,11 @@ public final class Turn {
     return decide.getLegalCount();
   }
 
-  /** Time for this answer when the referee sent the question; zero is no limit. */
+  /**
+   * Time for this answer when the referee sent the question, with all that bank or total can give;
+   * at zero none is left. The clock in {@link #message} says how much of it is bank or total, which
+   * later answers lack.
+   */
   public Duration left() {
     return Duration.ofNanos(1000 * decide.getClock().getLeftUs());
   }
