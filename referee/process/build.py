@@ -40,6 +40,7 @@ from referee.process.packages import (
     base_python,
     copy_requirements,
     has_requirements,
+    has_sdk,
     have_hashes,
     hold_environment,
     installed_in,
@@ -559,6 +560,8 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
             else [sys.executable, "-I", "-m", "pip", "--python", str(python)]
         )
         options = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
+        # Into the environment, whatever pip.conf says; an empty prefix or root would be the folder where pip runs.
+        options += ["--no-user", "--target=", f"--prefix={python.parents[1]}", "--root=/"]
         own = ["--find-links", str(wheels), "-c", str(constraints)]
         sources = [[*own, "-r", REQUIREMENTS, SDK]]
         if have_hashes(copy, requirements):  # ours are made for each build, so no list can have their hashes
@@ -584,6 +587,9 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
             )
         remove_tree(wheels)
         artefacts, number = installed_in(copy)
+        if not has_sdk(copy):
+            what = "fetch: pip has installed nothing into the bot's environment"
+            raise BuildError(what, "see pip's settings (PIP_*, pip.conf)", log_file, log.tail())
         version = ".".join(map(str, sys.version_info[:3]))
         built = Built(
             source_id=place.name,

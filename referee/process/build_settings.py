@@ -158,6 +158,7 @@ def _add(merged: ElementTree.Element, below: ElementTree.Element) -> None:
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
 _KEPT_ENDINGS = ("_proxy", "_PROXY")
+_NO_INSTALLATION = frozenset({"PIP_DRY_RUN", "PIP_ROOT", "PIP_USER"})  # or one elsewhere than in the bot's environment
 
 MACHINE_SETTINGS = Path("/etc")
 
@@ -201,6 +202,7 @@ def _looked_at(ours: Mapping[str, str]) -> dict[str, str]:
         for name, value in ours.items()
         if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
         and (not SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
+        and name not in _NO_INSTALLATION
     }
 
 

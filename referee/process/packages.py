@@ -168,6 +168,11 @@ def write_wheels(folder: Path) -> Path:
     return constraints
 
 
+def has_sdk(folder: Path) -> bool:
+    """Whether the environment in the folder of its build has the SDK, which every one is made with."""
+    return any(python_in(folder).parents[1].glob("lib/python*/site-packages/crosstown_bot"))
+
+
 def installed_in(folder: Path) -> tuple[str, int]:
     """A hash over all files that the packages of an environment say they have, and how many packages there are."""
     made = blake2b(digest_size=8)

@@ -242,6 +242,33 @@ def test_what_pip_said_last_is_told_with_the_next_step(bot: Path) -> None:
     assert error.log is not None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("confined", [False, True])
+def test_pip_settings_of_another_place_or_of_no_installation_do_not_count(
+    bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, confined: bool
+) -> None:
+    """The packages lay elsewhere, or nowhere, and the bot was called built."""
+    settings = tmp_path / "pip.conf"
+    settings.write_text(f"[install]\ntarget = {tmp_path}/elsewhere\n")
+    (bot / "requirements.txt").write_text(f"{OFFLINE}tiny\n")
+    for name, value in {"CONFIG_FILE": settings, "USER": 1, "PREFIX": tmp_path / "elsewhere", "DRY_RUN": 1}.items():
+        monkeypatch.setenv(f"PIP_{name}", str(value))
+    built, _ = build(bot, Yard("strict" if confined else "plain"), again=True)
+    for package in ("tiny.py", "crosstown_bot"):
+        assert list(built.folder.glob(f"python/lib/python*/site-packages/{package}"))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.slow
+def test_an_installation_of_nothing_is_no_build(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pip.conf").write_text("[install]\ndry-run = true\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    (bot / "requirements.txt").write_text(f"{OFFLINE}tiny>0\n")
+    error = failed(bot)
+    assert "pip has installed nothing" in str(error)
+    assert "pip.conf" in error.next_step
+
+
 def test_a_line_that_is_no_requirement_is_told(bot: Path) -> None:
     (bot / "requirements.txt").write_text("tiny = 1\n")
     error = failed(bot)
