@@ -13,7 +13,7 @@ from pathlib import Path
 import referee
 from referee.cli.find import failed_starts_in
 from referee.cli.output import console, print_json, print_table, table
-from referee.errors import UsageError
+from referee.errors import PlatformError, UsageError
 from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import (
     BUILD_OUTPUT,
@@ -153,7 +153,7 @@ def copy_kit(language: str, target: Path) -> None:
 
 
 def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
-    """The new folder, and whether its bot must be built. UsageError, BotNameError or OSError."""
+    """The new folder, and whether its bot must be built. UsageError, BotNameError, PlatformError or OSError."""
     inside, slash, last = name.rstrip("/").rpartition("/")
     if slash and last not in ("", ".", ".."):
         words = ["crosstown", "bots", "new", last, "--lang", language, "--in", str(at / (inside or "/"))]
@@ -184,6 +184,11 @@ def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
         builds = bool(load_manifest(folder).build)
         if builds:
             copy_protos(folder / PROTO)
+    except shutil.Error as error:  # one for all files, without a number
+        shutil.rmtree(folder, ignore_errors=True)
+        reason = re.sub(r"^\[Errno \d+\] (.*?)(: '.*)?$", r"\1", str(error.args[0][-1][-1]))
+        step = f"see whether {at} can be written and has space, then run the same command again"
+        raise PlatformError(f"cannot write {folder}: {reason}", step) from None
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -45,7 +45,7 @@ class Explained:
 _PLATFORM_ERRNOS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
-_MOST = 1000
+_LONGEST = 1000
 """Characters of an error. Of a longer one as many of its begin and of its end are shown as `_EACH` says."""
 
 _EACH = 300
@@ -84,7 +84,7 @@ def report(
         print(f"error: {one_line(_without_middle(explained.what))}", file=stream)
         if tail := getattr(error, "tail", ""):  # of a failed build
             print("\n".join(f"    {one_line(line)}" for line in tail.splitlines()), file=stream)
-        print(f"next: {one_line(explained.next_step)}", file=stream)
+        print(f"next: {one_line(_without_middle(explained.next_step))}", file=stream)
         stream.flush()
     except OSError:
         pass  # nobody listens
@@ -93,7 +93,7 @@ def report(
 
 def _without_middle(sentence: str) -> str:
     """Of a long sentence, which has what somebody typed in it, the begin and the end: the reason stands behind that."""
-    return sentence if len(sentence) <= _MOST else f"{sentence[:_EACH]}...{sentence[-_EACH:]}"
+    return sentence if len(sentence) <= _LONGEST else f"{sentence[:_EACH]}...{sentence[-_EACH:]}"
 
 
 def _code(error: BaseException) -> ExitCode:

@@ -58,9 +58,9 @@ def _open_streams() -> None:
 
 
 def _use_utf8() -> None:
-    """Begin again in Python's UTF-8 mode where the locale is ASCII: else every path with another letter is printed so
-    that it cannot be copied, and bots' output is not read."""
-    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+    """Begin again in Python's UTF-8 mode where the locale is ASCII, Latin-1 or the like: else every path with another
+    letter is printed so that it cannot be copied or is not found, and what bots write is not read, or garbled."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
         os.environ["PYTHONUTF8"] = "1"  # for the workers, too
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
 

@@ -220,8 +220,8 @@ def parse_manifest(text: str, path: Path) -> Manifest:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(text, path, error) from None
-    except ValueError as error:  # from the interpreter's limit on decimal digits
-        raise ManifestError(f"{path}: a number is too long ({error})", "correct it") from None
+    except ValueError:  # from the interpreter's limit on decimal digits
+        raise ManifestError(f"{path}: a number is too long: it has thousands of digits", "correct it") from None
     except RecursionError:
         raise ManifestError(f"{path}: nested too deeply", "write it flat") from None
     return _Checker(text, path, table).manifest()

@@ -1,5 +1,6 @@
 """`crosstown bots`: begin, build, list and check, as a bot author uses them."""
 
+import errno
 import json
 import os
 import re
@@ -73,6 +74,20 @@ def test_what_cannot_be_begun_is_refused_with_a_next_step(
     assert sentence in err
     assert "Traceback" not in err
     assert not list((tmp_path / "taken").iterdir())
+
+
+def test_a_bot_that_a_full_disk_does_not_take_is_no_fault_of_ours(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    code, _, err = say("bots", "new", "--lang", "c", "one")
+    assert code == 3
+    assert "cannot write one: No space left on device" in err
+    assert "next: see whether" in err
+    assert not (tmp_path / "one").exists()
 
 
 @pytest.mark.slow

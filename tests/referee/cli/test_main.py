@@ -1,6 +1,7 @@
 """The command line as a whole."""
 
 import gc
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typer.main import get_command
 from leaderboard.store import read_rows
 from referee.cli import errors
 from referee.cli.app import make_app
-from referee.cli.main import begins_early, main
+from referee.cli.main import _use_utf8, begins_early, main
 from referee.tournament import play as running
 from referee.tournament.runner import Summary
 
@@ -237,3 +238,16 @@ def test_what_reads_much_and_ends_looks_for_garbage_seldom(
     finally:
         gc.set_threshold(*before)
     assert [found[0] > before[0] for found in seen] == [seldom]
+
+
+@pytest.mark.parametrize(("encoding", "again"), [("ascii", True), ("iso8859-1", True), ("utf-8", False)])
+def test_a_locale_of_another_encoding_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, *, again: bool
+) -> None:
+    """In Latin-1, a folder with an umlaut in a tournament file did not exist."""
+    started: list[list[str]] = []
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: encoding)
+    monkeypatch.setattr(os, "execv", lambda _, words: started.append(words))
+    _use_utf8()
+    assert [words[1:3] for words in started] == [["-X", "utf8"]] * again
