@@ -4,11 +4,13 @@ Everything that bots or files brought in is escaped by the template engine; only
 """
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -93,6 +95,7 @@ def report_html(
     matches = _listed(rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS
+    environment.filters["urlencode"] = lambda path: quote(os.fsencode(path))  # whose folders' names may be no UTF-8
     environment.globals["interval_bar"] = bar_cell
     environment.tests["mirror"] = is_mirror
     return environment.get_template("report.html").render(

@@ -35,7 +35,7 @@ from referee.folders import place_to_write
 from referee.record import RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.record.store import FileStamp
-from referee.run.folder import RunFolder, runs_in
+from referee.run.folder import RunFolder, has_address, runs_in
 from referee.texts import one_line
 
 MARKER: Final = ".crosstown-site"
@@ -158,6 +158,8 @@ class _Site:
         self._runs = {run.name: run for run in runs_in(runs) if not names or run.name in names}
         if not self._runs:
             raise UsageError(f"{runs} has no run with records", "name a run folder, or a folder with run folders")
+        if odd := next((run for run in self._runs.values() if not has_address(run)), None):
+            raise UsageError(f"{odd.path}: the folder's name is not UTF-8, so it has no address", "rename the folder")
         self._folder = folder
         self._url = url.rstrip("/")
         self._before = before

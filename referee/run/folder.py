@@ -111,6 +111,15 @@ def runs_in(folder: Path) -> list[RunFolder]:
     return sorted((run for run in found if run.records.exists), key=lambda run: (-max(run.changed()[:2]), run.name))
 
 
+def has_address(run: RunFolder) -> bool:
+    """Whether the name of the folder can be part of an address: that of a folder from elsewhere may be no UTF-8."""
+    try:
+        run.name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> RunFolder:
     """Where this tournament runs: `out/<name>`, or `out/<name>-2` and so on after `new`. Writes nothing.
 

@@ -1,5 +1,6 @@
 """The report: whole, self-contained, and nothing that bots or files bring in becomes markup."""
 
+import os
 import random
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -96,6 +97,11 @@ def test_nothing_that_is_brought_in_becomes_markup(some_matches, tmp_path):
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert "alert(1)" in page, "it is shown, as text"
+
+
+def test_records_are_linked_below_a_folder_whose_name_is_no_utf8(some_matches):
+    page = page_of(some_matches(2, "ann", "bob"), link=os.fsdecode(b"caf\xe9/matches"))
+    assert 'href="caf%E9/matches/' in page
 
 
 def test_the_page_needs_nothing_else(some_matches):

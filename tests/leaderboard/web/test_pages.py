@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import shutil
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -28,6 +30,20 @@ async def test_the_pages_of_a_run_lead_to_each_other(web: httpx.AsyncClient, sta
     assert "/runs/cup/matches/m2?fault=1" in bot.text
     assert "last words" in bot.text
     assert (await web.get("/runs/cup/matches?reason=crashed")).text.count("/matches/m") == 2  # the match, its fault
+
+
+async def test_a_run_whose_folder_has_no_address_takes_no_page_from_the_others(
+    web: httpx.AsyncClient, runs: Path, start: Callable[..., Any]
+) -> None:
+    """From elsewhere, as by rsync or tar, may come a name in Latin-1."""
+    start("m1").play().close()
+    shutil.copytree(runs / "cup", runs / os.fsdecode(b"caf\xe9"))
+    for address in ("/runs", "/search", "/wall", "/api/v1/runs"):
+        answer = await web.get(address)
+        assert answer.status_code == 200
+        assert "caf" not in answer.text
+    assert "/runs/cup" in (await web.get("/runs")).text
+    assert (await web.get("/runs/caf%E9")).status_code == 404
 
 
 async def test_a_match_shows_what_was_charged_and_the_lag_beside_it(

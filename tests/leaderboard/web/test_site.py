@@ -147,6 +147,14 @@ def test_a_folder_with_other_files_is_not_replaced(runs: Path, start, site: Path
     assert [path.name for path in site.parent.iterdir() if path.name.startswith(".site")] == []
 
 
+def test_a_folder_without_an_address_is_to_be_renamed(runs: Path, start, site: Path) -> None:
+    play(start, "m1")
+    (runs / "cup").rename(runs / os.fsdecode(b"caf\xe9"))
+    with pytest.raises(UsageError, match="not UTF-8"):
+        publish(runs, site, [])
+    assert not site.exists()
+
+
 def test_a_record_that_cannot_be_read_is_left_out_and_named(runs: Path, start, site: Path) -> None:
     play(start, "m1", "m2")
     publish(runs, site, ["cup"])
