@@ -28,6 +28,7 @@ from referee.record.reasons import EndReason
 from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.listener import hard_message_bytes
+from referee.wire.remote_bots import version_label
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -285,6 +286,11 @@ class RemoteBotSeat:
     def ending(self) -> bool:
         """Not while the bot may come back: its clock goes on."""
         return self.session.ended.done()
+
+    @property
+    def version(self) -> str:
+        """What the bot calls its version, as a short line."""
+        return version_label(self.session.hello.version)
 
     @property
     def idle_from_ns(self) -> int | None:

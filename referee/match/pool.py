@@ -379,10 +379,9 @@ class _Place:
             if not bot.plays(game):
                 bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
-            said = version_label(bot.session.hello.version)
-            if version is not None and said != version:
+            if version is not None and bot.version != version:
                 bot.leave()
-                raise BotStartError(f"it has connected as version {said!r}, and version {version!r} is to play", {})
+                raise BotStartError(f"it has connected as version {bot.version!r}, and version {version!r} is to play", {})
         except HandshakeError as error:
             self.free.set()
             raise BotStartError(str(error), {}) from None

@@ -199,7 +199,7 @@ class Table:
             over()
         try:
             # fsync and compression block for milliseconds: other matches of this loop must not feel them.
-            await asyncio.shield(asyncio.to_thread(record.close, _footer(spec, result, played.outcome.trouble)))
+            await asyncio.shield(asyncio.to_thread(record.close, _footer(spec, result, played)))
         except RecordError as error:
             record.abandon()
             outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
@@ -288,6 +288,7 @@ class Table:
         self._playing[spec.match_id] = bots
         try:
             played.startup_us = tuple(bot.startup_us if isinstance(bot, LiveBot) else 0 for bot in bots)
+            played.versions = tuple(bot.version if isinstance(bot, RemoteBotSeat) else "" for bot in bots)
             if failed := [fault for fault in played.faults if fault]:
                 played.outcome = _start_failed(spec, failed)
             else:
@@ -355,6 +356,7 @@ class _Played:
     seat_stats: tuple[SeatStats, ...] = ()
     startup_us: tuple[int, ...] = ()
     usage: tuple[Usage | None, ...] = ()
+    versions: tuple[str, ...] = ()
 
 
 def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | RemoteBotSeat]]", spec: MatchSpec) -> dict[int, Fault]:
@@ -381,7 +383,7 @@ def _start_failed(spec: MatchSpec, faults: Sequence[Fault]) -> Outcome:
 
 def _close_cancelled(spec: MatchSpec, played: _Played, record: RecordWriter, began_ns: int) -> None:
     try:
-        record.close(_footer(spec, _result(spec, played, began_ns), ""))
+        record.close(_footer(spec, _result(spec, played, began_ns), played))
     except RecordError:
         record.abandon()
 
@@ -419,7 +421,7 @@ def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:
     )
 
 
-def _footer(spec: MatchSpec, result: MatchResult, trouble: str) -> Footer:
+def _footer(spec: MatchSpec, result: MatchResult, played: _Played) -> Footer:
     return Footer(
         status=result.status,
         reason=result.reason,
@@ -435,7 +437,8 @@ def _footer(spec: MatchSpec, result: MatchResult, trouble: str) -> Footer:
         ),
         decisions=result.decisions,
         wall_us=int(result.wall_s * 1e6),
-        trouble=trouble,
+        trouble=played.outcome.trouble,
         startup_us=result.startup_us,
         usage=result.usage,
+        versions=played.versions if any(played.versions) else (),
     )

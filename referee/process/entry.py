@@ -318,7 +318,8 @@ __all__ = [
 ]
 
 
-_NO_VERSION = "remote"
+NO_VERSION = "remote"
+"""The version of a remote bot that may be of any."""
 
 
 def remote_bot_entry(name: str, version: str = "", games: Sequence[str] = (ANY_GAME,)) -> Entry:
@@ -326,8 +327,8 @@ def remote_bot_entry(name: str, version: str = "", games: Sequence[str] = (ANY_G
 
     Raises BotNameError.
     """
-    name, shown = check_name(name), version or _NO_VERSION
-    said = ["guest", name, shown] if version != _NO_VERSION else ["guest", name, shown, "said"]
+    name, shown = check_name(name), version or NO_VERSION
+    said = ["guest", name, shown] if version != NO_VERSION else ["guest", name, shown, "said"]
     text = json.dumps(said)
     return Entry(
         id=blake2b(text.encode(), digest_size=ID_BYTES, person=b"crosstown-guest").hexdigest(),

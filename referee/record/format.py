@@ -248,6 +248,9 @@ class Footer:
     usage: tuple[Usage | None, ...] = ()
     """Per seat the usage that the bot reported; None if it reported none. Empty if no bot reported any, and in records
     of older versions."""
+    versions: tuple[str, ...] = ()
+    """Per seat the version that a remote bot declared when it connected, '' for other bots. Empty if none declared one,
+    and in records of older versions."""
 
 
 _OPTIONAL_OF_SEAT = ("clock", "sandbox", "build", "held", "outside", "runtime")
@@ -438,6 +441,7 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
         trouble=_str(fields.get("trouble", "")),
         startup_us=tuple(_int(value) for value in _list(fields.get("startup_us", []))),
         usage=tuple(None if used is None else parse_usage(used) for used in _list(fields.get("usage", []))),
+        versions=tuple(_str(value) for value in _list(fields.get("versions", []))),
     )
 
 

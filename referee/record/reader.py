@@ -228,7 +228,7 @@ class _Reading:
 
     def _check_seats(self, footer: Footer, players: int) -> None:
         """What a footer lists per seat is there for every seat, or left out."""
-        for name in ("ranking", "returns", "seat_stats", "faults", "startup_us", "usage"):
+        for name in ("ranking", "returns", "seat_stats", "faults", "startup_us", "usage", "versions"):
             size = len(getattr(footer, name))
             if size not in (0, players):
                 self.problems.append(Problem(self._number, f"the footer has {name} of {size} seats, not of {players}"))

@@ -9,7 +9,7 @@ from hashlib import pbkdf2_hmac
 from typing import TypeAlias
 
 from referee.errors import ChangedError
-from referee.process.entry import Entry
+from referee.process.entry import NO_VERSION, Entry
 from referee.process.outside import BESIDE, PACKAGES_OF, Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Header, RecordError
@@ -29,8 +29,13 @@ from referee.tournament.config import Tournament
 
 EVENT = "machine"
 _USER = "user"
+_VERSION = "declared version"
+"""Of a remote bot that may be of any version."""
 _LATER = (GROUPS, _USER)
 """Facts that older versions did not keep: a run of theirs does not lack them."""
+
+_ANY_REMOTE = ("remote", NO_VERSION)
+"""Sandbox and version of the seat of such a bot, as its header has them."""
 
 MOST_CHANGES = 4
 """Changes of one fact while a run goes on: a file that something writes all the time, such as a log in a granted
@@ -155,15 +160,19 @@ class MachineWatch:
             with suppress(RecordError):
                 self.note(read_header(path))
 
-    def note(self, header: Header) -> tuple[list[Change], Machine]:
-        """What was not so in the matches before this one; and the facts of this machine that follow from that."""
+    def note(self, header: Header, versions: Sequence[str] = ()) -> tuple[list[Change], Machine]:
+        """What was not so in the matches before this one; and the facts of this machine that follow from that.
+        `versions`: per seat what a remote bot declared."""
         place = header.machine.get("name", "")
         found: list[Change] = []
         news: dict[str, Facts] = {}
-        for seat in header.seats:
-            here = None if place else self._here.get(seat.entry_id)
+        for number, seat in enumerate(header.seats):
+            declared = {_VERSION: versions[number]} if versions and (seat.sandbox, seat.version) == _ANY_REMOTE else {}
+            here = None if place else self._here.get(seat.entry_id, self._now.get(seat.entry_id))
+            if declared and here is None:
+                here = self._now[seat.entry_id] = news[seat.entry_id] = declared
             known = {} if here is None else flat_facts(here)
-            for what, now in (facts_of_seat(seat) if place else seat.outside).items():
+            for what, now in {**(facts_of_seat(seat) if place else seat.outside), **declared}.items():
                 values = self._seen.setdefault((place, seat.entry_id, what), [])
                 if not values:
                     values.append(now if here is None else known.get(what, ""))
@@ -173,8 +182,8 @@ class MachineWatch:
                     found.append(Change(seat.entry_id, seat.name, where, values[-2], now))
                     if here is not None:
                         facts = self._now.get(seat.entry_id, here)
-                        outside = {**facts.get("outside", {}), what: now}
-                        self._now[seat.entry_id] = news[seat.entry_id] = {**facts, "outside": outside}
+                        more = declared or {"outside": {**facts.get("outside", {}), what: now}}
+                        self._now[seat.entry_id] = news[seat.entry_id] = {**facts, **more}
         return list(dict.fromkeys(found)), news
 
 

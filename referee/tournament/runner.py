@@ -424,8 +424,8 @@ class Runner:
 
     def _look_at_machine(self, record: Record) -> None:
         """Tell, and keep, what of the machine has changed since the matches before."""
-        changes, machine = self._watch.note(record.header)
-        if not changes:
+        changes, machine = self._watch.note(record.header, record.footer.versions if record.footer else ())
+        if not (changes or machine):
             return
         # Pages of a ladder show these changes to everyone.
         shown = [change for change in changes if not (self._progress.schedule.journalled and change.is_private)]

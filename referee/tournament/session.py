@@ -164,7 +164,7 @@ def run_session(
             progress.put_back(first)
             _meet_machine(journal, text, folder, tournament, observer, machine, accept_weaker=accept_weaker)
         anchors.flush()
-        watch = MachineWatch(machine)
+        watch = MachineWatch({**text.machine, **machine})
         if elsewhere:
             watch.recall(folder.records)
         session = _Session(

@@ -88,8 +88,9 @@ def remote(port: int, more: str = "") -> str:
     )
 
 
-def by_hand(certificate: Path, address: str, token: str = TOKEN) -> "subprocess.Popen[str]":
+def by_hand(certificate: Path, address: str, token: str = TOKEN, version: str = "") -> "subprocess.Popen[str]":
     told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": token, "CROSSTOWN_TLS_CA": str(certificate)}
+    told |= {"CROSSTOWN_VERSION": version} if version else {}
     return subprocess.Popen(
         [sys.executable, "bot.py"],
         cwd=ROOT / "bots" / "python" / "random",
@@ -177,6 +178,27 @@ async def test_a_run_that_is_stopped_says_bye(workplace, write_cup, line):
     finally:
         bot.kill()
     workplace.assert_nobody_left()
+
+
+async def test_a_remote_bot_that_comes_back_as_another_version_is_recorded_and_told(workplace, write_cup, line):
+    address = f"127.0.0.1:{line.port}"
+    run, certificate = await begin(workplace, write_cup, line, blocks=20)
+    bots = [by_hand(certificate, address, version="1")]
+    try:
+        await asyncio.to_thread(workplace.wait_for_records, 2, run)
+        run.send_signal(signal.SIGINT)
+        assert (await ended(run))[0] == 130
+        bots.append(by_hand(certificate, address, version="2"))
+        again = workplace.start("run", "cup.toml", "--workers", "1")
+        code, stderr = await ended(again)
+    finally:
+        for bot in bots:
+            bot.kill()
+    assert code == 0, stderr
+    assert stderr.count("declared version: 1 -> 2") == 1, stderr
+    footers = [read_record(path).footer for path in workplace.records()]
+    assert {version for footer in footers for version in footer.versions} == {"", "1", "2"}
+    assert "changed while the run went on: 'Ada': declared version: 1 -> 2" in workplace.run("standings").stdout
 
 
 async def test_con_4_without_a_bot_that_never_comes_the_others_play_on(workplace, write_cup, line):

@@ -274,6 +274,26 @@ def test_a_file_outside_that_changes_all_the_time_does_not_fill_the_journal():
     assert told == [0] + [1] * MOST_CHANGES + [0] * (19 - MOST_CHANGES)
 
 
+def remote_header(place, version="remote"):
+    return replace(header(place, sandbox="remote"), seats=(SeatHeader("far", "Far", version, {}, sandbox="remote"),))
+
+
+def test_a_remote_bot_that_declares_another_version_is_told_and_its_first_one_is_kept():
+    watch = MachineWatch({"ada": {"profile": "plain"}})
+    assert watch.note(remote_header(0), ("1",)) == ([], {"far": {"declared version": "1"}})
+    assert watch.note(remote_header(1), ("1",)) == ([], {})
+    changes, machine = watch.note(remote_header(2))
+    assert (changes, machine) == ([], {}), "a record of an older version says nothing of it"
+    changes, machine = watch.note(remote_header(3), ("2",))
+    assert list(map(str, changes)) == ["'Far': declared version: 1 -> 2"]
+    assert machine == {"far": {"declared version": "2"}}
+    assert watch.note(remote_header(4), ("2",)) == ([], {})
+
+
+def test_a_remote_bot_whose_version_is_fixed_is_not_watched():
+    assert MachineWatch().note(remote_header(0, "3"), ("3",)) == ([], {})
+
+
 def test_each_machine_of_a_cluster_is_compared_with_itself():
     watch = MachineWatch()
     for name, sandbox in (("east", "strict"), ("west", "plain")):
