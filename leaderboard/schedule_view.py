@@ -1,7 +1,7 @@
 """What the schedule of a run tells a table beside its results: who misses what, the format's own table, what comes."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,7 +128,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     if not run.begun:
         return ScheduleView()
     look_ahead = look_ahead and not run.finished
-    lost = {entry for entry, left in departures(run.controls).items() if left.choice == "losses"}
+    left = departures(run.controls)
+    lost = {entry for entry, control in left.items() if control.choice == "losses"}
     try:
         style = run.schedule_config.style
     except UnknownFormat:
@@ -150,6 +151,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     coming: list[Coming] = []
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
+    still: Counter[str] = Counter()
+    annulled = 0
     last = max(places_of(rows), default=-1)
     for spec, state in progress:
         if style.has_table:
@@ -160,6 +163,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             order.setdefault(key, entries)
             if state in ("off", "annulled"):
                 cancelled[spec.match_id] = schedule.absent(spec)
+            annulled += state == "annulled"
+            still.update(set(entries) if state == "counts" else ())
         if look_ahead and state == "open":
             waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
@@ -185,7 +190,9 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         | dict(row.columns)
         for row in schedule.placings
     ]
-    table = FormatTable(style.name, tuple(placed), final, progress.gap, (*schedule.notices, *_absences(schedule, off)))
+    uncounted = {entry: still[entry] for entry, control in left.items() if control.choice == "annul" and still[entry]}
+    notes = (*schedule.notices, *_absences(schedule, off), *_points_kept(schedule, annulled, uncounted))
+    table = FormatTable(style.name, tuple(placed), final, progress.gap, notes)
     pairings = [
         Pairing(*key[:3], entries, ids[key], {one: cancelled[one] for one in ids[key] if one in cancelled})
         for key, entries in order.items()
@@ -208,6 +215,20 @@ def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:
         )
         found.append(f"'{names[entry_id]}' is out of the run: {what} not played; {points}")
     return tuple(found)
+
+
+def _points_kept(schedule: Schedule, annulled: int, uncounted: Mapping[str, int]) -> Iterator[str]:
+    """What the format's own table makes of matches that do not count: those that were `annulled`, and per entry those
+    of bots that have left, and whose matches are annulled. Other rounds were paired by their points."""
+    if annulled:
+        what, them = ("1 match was", "it") if annulled == 1 else (f"{annulled} matches were", "them")
+        yield f"{what} annulled: this table counts {them} as a tie, or as lost for a bot that is out of the run"
+    names = names_apart({seat.entry_id: seat.name for seat in schedule.seats})
+    for entry_id, number in sorted(uncounted.items()):
+        yield (
+            f"'{names[entry_id]}' is out of the run, and its matches are annulled: this table keeps the points of"
+            f" {'the one match' if number == 1 else f'the {number} matches'} that it has played"
+        )
 
 
 def _joined_since_leaving(controls: Sequence[Control]) -> dict[str, set[str]]:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from leaderboard.index import load_index
+from referee.record.reader import read_header
 from referee.run.run import Run
 
 BOTS = ("cyd", "dan")
@@ -154,6 +155,27 @@ def test_the_own_table_says_in_words_what_it_makes_of_a_bot_that_is_out(make_run
         " and its opponents have the points"
     )
     assert note in " ".join(crosstown("standings", "later").out.split())
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout"])
+def test_the_own_table_says_in_words_that_it_keeps_the_points_of_matches_that_do_not_count(
+    make_run, crosstown, style
+):
+    folder = make_run(style=style, blocks=1, played=100, others=BOTS)
+    first = json.loads(crosstown("matches", "list", "cup", "--json").out)[0]
+    assert crosstown("annul", "cup", first["match"]).code == 0
+    (note,) = json.loads(crosstown("standings", "--json").out)["placings_notes"]
+    assert note == (
+        "1 match was annulled: this table counts it as a tie, or as lost for a bot that is out of the run"
+    )
+    assert note in " ".join(crosstown("standings", "cup").out.split())
+    assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
+    values = json.loads(crosstown("standings", "--json").out)
+    played = sum("<ann>" in {seat.name for seat in read_header(path).seats} for path in folder.matches.glob("*.gz"))
+    assert values["placings_notes"][1:] == [
+        "'<ann>' is out of the run, and its matches are annulled: this table keeps the points of the"
+        f" {played} matches that it has played"
+    ]
 
 
 def test_pairings_show_the_results_that_count_and_no_cancelled_match_as_to_be_played(make_run, crosstown):
