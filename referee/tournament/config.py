@@ -217,9 +217,11 @@ class Tournament:
 
     @property
     def rating_anchors(self) -> dict[str, float]:
-        """Ratings that are fixed, in Elo points by entry id."""
+        """Ratings that are fixed, in Elo points by entry id: of bots of the file, not of one that has joined since under
+        the name of one that left."""
         fixed = self.config.rating_anchors
-        return {entry.id: fixed[entry.name] for entry in self.entries if entry.name in fixed}
+        named = self.entries[: len(self.config.bots)]
+        return {entry.id: fixed[entry.name] for entry in named if entry.name in fixed}
 
     @property
     def processes(self) -> Processes:

@@ -600,6 +600,20 @@ def test_two_bots_that_have_had_one_name_are_told_apart(organiser):
     assert f"bot1 ({first}): withdrawn: what it misses is lost" in here.command("standings", "cup")[1]
 
 
+def test_the_anchor_of_a_bot_that_has_left_is_not_that_of_one_that_has_its_name_now(organiser):
+    here = organiser()
+    here.begin(3, "round-robin", more="[ratings]\nanchor = { bot1 = 1000 }")
+    before = Run(here.run).rating_anchors
+    here.explained("withdraw", "cup", "bot1")
+    here.explained("add", "cup", "bots/late0", "--name", "bot1")
+    assert here.explained("run", here.file, "--quiet") == 0
+    first, second = (bot.entry_id for bot in participants_of(read_journal(here.run.journal)) if bot.name == "bot1")
+    assert Run(here.run).rating_anchors == before == {first: 1000}
+    rows = json.loads(here.command("standings", "cup", "--json")[1])["standings"]
+    elo = {row["entry_id"]: row["elo"] for row in rows}
+    assert (elo[first], elo[second] == 1000) == (1000, False)
+
+
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
     from referee.process.entry import load_entry
     from referee.run.journal import Journal
