@@ -99,8 +99,11 @@ def has_records(run: Path | None, out: Path) -> bool:
 
 
 def names_run(word: str, out: Path) -> bool:
-    """Whether a word that may name a match or a run names a run."""
-    return Path(word).is_dir() or (out / word).is_dir() or is_tournament_file(Path(word))
+    """Whether a word that may name a match or a run names a run, also one whose folder was renamed."""
+    path = Path(word)
+    if path.is_dir() or (out / word).is_dir() or is_tournament_file(path):
+        return True
+    return path.name == word and not names_record(word) and bool(run_folders(out, word))
 
 
 def find_record(wanted: str, run: Path | None, out: Path) -> Path:

@@ -524,12 +524,17 @@ def tell_left_out(tournament: Tournament) -> None:
 
 def tell_kept(tournament: Tournament, folder: RunFolder) -> None:
     """That a bot plays on as it was when the run began, though its folder is not what it was."""
+    named = {entry.id: bot.folder for bot, entry in zip(tournament.config.bots, tournament.entries, strict=False)}
     for entry in tournament.kept:
-        what, step = "is gone", ""
-        if entry.folder.exists():
-            words = shlex.join(["crosstown", "add", str(folder.path), str(entry.folder), "--name"])
-            what, step = "has changed", f"; to play what is there now: --new, or {words} NAME"
-        sentence = f"{entry.folder} {what} since this run began; '{entry.name}' plays on as it was then{step}"
+        place, what, step = entry.folder, "is gone", ""
+        if named[entry.id].is_symlink() and named[entry.id].exists():
+            place, what = named[entry.id], "leads elsewhere"
+        elif place.exists():
+            what = "has changed"
+        if place.exists():
+            words = shlex.join(["crosstown", "add", str(folder.path), str(place), "--name"])
+            step = f"; to play what is there now: --new, or {words} NAME"
+        sentence = f"{place} {what} since this run began; '{entry.name}' plays on as it was then{step}"
         console(stderr=True).print(one_line(f"warning: {sentence}"), markup=False, style="bold")
 
 

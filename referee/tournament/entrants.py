@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, pairwise, zip_longest
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -57,14 +57,15 @@ def load_tournament(
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
     entries: list[Entry] = []
     kept: list[Entry] = []
-    for bot, entry, begun in zip(config.bots, found, _begun(config, known), strict=True):
+    begun_with = zip(_in_places(config, known), _begun(config, known), strict=True)
+    for bot, entry, (there, begun) in zip(config.bots, found, begun_with, strict=True):
         if isinstance(entry, Entry) and entry.id in ids:
             entries.append(entry)
         elif stored := _stored(config, bot, begun, to_play=to_play, elsewhere=elsewhere):
             entries.append(stored)
             kept.append(stored)
         else:
-            entries.append(_stand_in(bot, gone, entry))
+            entries.append(_stand_in(bot, gone, entry, there))
     for one, other in combinations(range(len(entries)), 2):
         if error := _pair_problem(config, config.bots[other], entries[one], entries[other]):
             raise error
@@ -241,19 +242,26 @@ def sources_needed(config: TournamentConfig, known: Sequence[Participant]) -> li
 
 def _begun(config: TournamentConfig, known: Sequence[Participant]) -> list[Participant | None]:
     """For each bot of the file the one with which the run began, if it is the same folder under the same name, or a
-    link lies in the folder's place by now."""
-    first = [bot for bot in known if not bot.joined]
-    pairs = zip_longest(config.bots, first[: len(config.bots)])
+    link lies in the folder's place by now, or the file names a link, which may lead elsewhere by now."""
     return [
         one
         if one is not None
         and one.content
         and not one.out
-        and Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
+        and (
+            Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
+            or bot.folder.is_symlink()
+        )
         and bot.name in (None, one.name)
         else None
-        for bot, one in pairs
+        for bot, one in zip(config.bots, _in_places(config, known), strict=True)
     ]
+
+
+def _in_places(config: TournamentConfig, known: Sequence[Participant]) -> list[Participant | None]:
+    """The bots with which the run began, in the places of those of the file."""
+    first: list[Participant | None] = [bot for bot in known if not bot.joined]
+    return (first + [None] * len(config.bots))[: len(config.bots)]
 
 
 def _stored(
@@ -312,15 +320,21 @@ def _try(
         return error
 
 
-def _stand_in(bot: BotConfig, gone: list[Participant], found: Entry | ConfigError) -> Entry:
+def _stand_in(
+    bot: BotConfig, gone: list[Participant], found: Entry | ConfigError, in_place: Participant | None
+) -> Entry:
     """For a bot of the file that the run does not know as it is now, or that cannot be read: whoever left from its
-    folder, by its name and options. Nobody stands for two."""
+    folder, by its name and options; of a link, who began `in_place` of it. Nobody stands for two."""
     lost = isinstance(found, ConfigError)  # then a folder of that name elsewhere will do: all may have been moved
     for one in () if bot.remote is not None else gone:
         there = Path(one.folder)
         if (
             one.folder
-            and (there.resolve() == bot.folder.resolve() or (lost and there.name == bot.folder.name))
+            and (
+                there.resolve() == bot.folder.resolve()
+                or (lost and there.name == bot.folder.name)
+                or (one is in_place and bot.folder.is_symlink())
+            )
             and bot.name in (None, one.name)
             and all(one.options.get(name) == value for name, value in bot.options.items())
         ):

@@ -187,10 +187,11 @@ async def test_a_remote_bot_that_comes_back_as_another_version_is_recorded_and_t
     try:
         await asyncio.to_thread(workplace.wait_for_records, 2, run)
         run.send_signal(signal.SIGINT)
-        assert (await ended(run))[0] == 130
+        assert [(await ended(one))[0] for one in (run, bots[0])] == [130, 0]
         bots.append(by_hand(certificate, address, version="2"))
         again = workplace.start("run", "cup.toml", "--workers", "1")
         code, stderr = await ended(again)
+        assert (await ended(bots[1]))[0] == 0
     finally:
         for bot in bots:
             bot.kill()

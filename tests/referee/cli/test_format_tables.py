@@ -162,20 +162,18 @@ def test_the_own_table_says_in_words_that_it_keeps_the_points_of_matches_that_do
     make_run, crosstown, style
 ):
     folder = make_run(style=style, blocks=1, played=100, others=BOTS)
-    first = json.loads(crosstown("matches", "list", "cup", "--json").out)[0]
-    assert crosstown("annul", "cup", first["match"]).code == 0
+    played = sum("<ann>" in {seat.name for seat in read_header(path).seats} for path in folder.matches.glob("*.gz"))
+    assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
     (note,) = json.loads(crosstown("standings", "--json").out)["placings_notes"]
     assert note == (
-        "1 match was annulled: this table counts it as a tie, or as lost for a bot that is out of the run"
-    )
-    assert note in " ".join(crosstown("standings", "cup").out.split())
-    assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
-    values = json.loads(crosstown("standings", "--json").out)
-    played = sum("<ann>" in {seat.name for seat in read_header(path).seats} for path in folder.matches.glob("*.gz"))
-    assert values["placings_notes"][1:] == [
         "'<ann>' is out of the run, and its matches are annulled: this table keeps the points of the"
         f" {played} matches that it has played"
-    ]
+    )
+    assert note in " ".join(crosstown("standings", "cup").out.split())
+    first = json.loads(crosstown("matches", "list", "cup", "--json").out)[0]
+    assert crosstown("annul", "cup", first["match"]).code == 0
+    notes = json.loads(crosstown("standings", "--json").out)["placings_notes"]
+    assert "1 match was annulled: this table counts it as a tie, or as lost for a bot that is out of the run" in notes
 
 
 def test_pairings_show_the_results_that_count_and_no_cancelled_match_as_to_be_played(make_run, crosstown):
