@@ -381,7 +381,9 @@ class _Place:
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
             if version is not None and bot.version != version:
                 bot.leave()
-                raise BotStartError(f"it has connected as version {bot.version!r}, and version {version!r} is to play", {})
+                raise BotStartError(
+                    f"it has connected as version {bot.version!r}, and version {version!r} is to play", {}
+                )
         except HandshakeError as error:
             self.free.set()
             raise BotStartError(str(error), {}) from None

@@ -217,8 +217,8 @@ class Tournament:
 
     @property
     def rating_anchors(self) -> dict[str, float]:
-        """Ratings that are fixed, in Elo points by entry id: of bots of the file, not of one that has joined since under
-        the name of one that left."""
+        """Ratings that are fixed, in Elo points by entry id: of bots of the file, not of one that has joined under the
+        name of one that left."""
         fixed = self.config.rating_anchors
         named = self.entries[: len(self.config.bots)]
         return {entry.id: fixed[entry.name] for entry in named if entry.name in fixed}

@@ -167,7 +167,9 @@ class MachineWatch:
         found: list[Change] = []
         news: dict[str, Facts] = {}
         for number, seat in enumerate(header.seats):
-            declared = {_VERSION: versions[number]} if versions and (seat.sandbox, seat.version) == _ANY_REMOTE else {}
+            declared: dict[str, str] = {}
+            if versions and (seat.sandbox, seat.version) == _ANY_REMOTE:
+                declared = {_VERSION: versions[number]}
             here = None if place else self._here.get(seat.entry_id, self._now.get(seat.entry_id))
             if declared and here is None:
                 here = self._now[seat.entry_id] = news[seat.entry_id] = declared
@@ -182,7 +184,7 @@ class MachineWatch:
                     found.append(Change(seat.entry_id, seat.name, where, values[-2], now))
                     if here is not None:
                         facts = self._now.get(seat.entry_id, here)
-                        more = declared or {"outside": {**facts.get("outside", {}), what: now}}
+                        more: Facts = declared or {"outside": {**facts.get("outside", {}), what: now}}
                         self._now[seat.entry_id] = news[seat.entry_id] = {**facts, **more}
         return list(dict.fromkeys(found)), news
 

@@ -158,9 +158,7 @@ def test_the_own_table_says_in_words_what_it_makes_of_a_bot_that_is_out(make_run
 
 
 @pytest.mark.parametrize("style", ["swiss", "knockout"])
-def test_the_own_table_says_in_words_that_it_keeps_the_points_of_matches_that_do_not_count(
-    make_run, crosstown, style
-):
+def test_the_own_table_says_in_words_that_it_keeps_the_points_of_matches_that_do_not_count(make_run, crosstown, style):
     folder = make_run(style=style, blocks=1, played=100, others=BOTS)
     played = sum("<ann>" in {seat.name for seat in read_header(path).seats} for path in folder.matches.glob("*.gz"))
     assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
