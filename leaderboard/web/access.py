@@ -171,7 +171,7 @@ async def _check(row: Access, request: Request) -> None:
         hand_ins_of(request)  # without a ladder there are no accounts
         who = caller_of if row.path.startswith(f"{API}/") or row.path == "/metrics" else needed_account
         account = await asyncio.to_thread(who, request)
-        if row.role == "organiser" and not (account.organiser and account.may(row.scope)):
+        if row.role == "organiser" and (account.bot or not (account.organiser and account.may(row.scope))):
             raise _not_organiser(account)
         counted.append(f"account {account.owner}")
     rate = row.rate or (CHANGES if row.method != "GET" else None)
@@ -201,7 +201,9 @@ async def _whole_body(request: Request) -> Receive:
 
 
 def _not_organiser(account: Account) -> HandInRefused:
-    if account.organiser:
+    if account.bot:
+        what, step = f"the token is good for the bot '{account.bot}' alone", "use another token"
+    elif account.organiser:
         what, step = f"this token is for '{account.scope}'", "use or make a token of the scope 'organise'"
     else:
         what, step = f"this is for organisers, and '{account.owner}' is not one", "ask the organiser"

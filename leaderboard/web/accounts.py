@@ -133,7 +133,11 @@ def needed_account(request: Request) -> Account:
 def is_organiser(request: Request) -> bool:
     """Whether an organiser asks, with all rights of one."""
     account = account_of(request)
-    return account is not None and account.may("organise")
+    return account is not None and _organises(account)
+
+
+def _organises(account: Account) -> bool:
+    return account.may("organise") and not account.bot
 
 
 def keep_session(request: Request, answer: Response, made: NewToken) -> None:
@@ -179,14 +183,17 @@ def notice_of(request: Request) -> str:
         return ""
 
 
-def is_own(owner: str, visitor: Account | None) -> bool:
-    """Whether the visitor may see all that an owner sees: the owner, or an organiser."""
-    return visitor is not None and (visitor.owner == owner or visitor.may("organise"))
+def is_own(owner: str, bot: str, visitor: Account | None) -> bool:
+    """Whether the visitor may see all that the owner of the bot sees: the owner, if not by a token that is good for
+    another bot alone, or an organiser."""
+    if visitor is None:
+        return False
+    return (visitor.owner == owner and visitor.bot in ("", bot)) or _organises(visitor)
 
 
 def public_bot(bot: BotState, visitor: Account | None) -> BotState:
     """What the visitor may see of a bot: of another's neither hand-ins that do not play nor why it is paused."""
-    if is_own(bot.owner, visitor):
+    if is_own(bot.owner, bot.name, visitor):
         return bot
     newest = public_versions([bot.newest] if bot.newest else [], visitor)
     return replace(bot, newest=newest[0] if newest else None, paused="paused" if bot.paused else "", next_step="")
@@ -196,11 +203,16 @@ def public_versions(versions: Iterable[VersionState], visitor: Account | None) -
     """What the visitor may see of versions: of another's bot those that have qualified, without reasons."""
     return [
         version
-        if is_own(version.owner, visitor)
+        if is_own(version.owner, version.bot, visitor)
         else replace(version, steps=(), reason="", next_step="", has_log=False)
         for version in versions
-        if is_own(version.owner, visitor) or version.status in _SHOWN
+        if is_own(version.owner, version.bot, visitor) or version.status in _SHOWN
     ]
+
+
+def own_bots(ladder: LadderHost, account: Account) -> list[BotState]:
+    """Those of the account, or the one that its token is good for."""
+    return [bot for bot in ladder.bots(account.owner) if account.bot in ("", bot.name)]
 
 
 def sentence(text: str) -> str:

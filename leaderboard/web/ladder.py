@@ -122,7 +122,7 @@ def bot(request: Request) -> Response:
         request,
         "ladder_bot.html",
         bot=public_bot(found, account),
-        own=is_own(found.owner, account),
+        own=is_own(found.owner, found.name, account),
         lineage=lineage,
     )
 

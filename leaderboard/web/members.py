@@ -24,6 +24,7 @@ from leaderboard.web.accounts import (
     keep_browser,
     keep_session,
     needed_account,
+    own_bots,
     sentence,
     session_of,
 )
@@ -293,7 +294,7 @@ def my_bots(request: Request) -> Response:
     """Where bots are handed in, and what has become of them."""
     account = needed_account(request)
     ladder = hand_ins_of(request)
-    own = [_own_bot(request, ladder, bot) for bot in ladder.bots(account.owner)]
+    own = [_own_bot(request, ladder, bot) for bot in own_bots(ladder, account)]
     return page(
         request,
         "my.html",
@@ -322,7 +323,7 @@ async def my_events(request: Request) -> Response:
     def look() -> object:
         places = [RunFolder(runs / division.name) for division in ladder.divisions()]
         numbers = [tables.number(place) for place in places if place.records.exists]
-        return tuple(ladder.bots(account.owner)), tuple(numbers)
+        return tuple(own_bots(ladder, account)), tuple(numbers)
 
     return stream(request, until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
 
@@ -364,7 +365,7 @@ def log_page(request: Request) -> Response:
     ladder = hand_ins_of(request)
     name, number = request.path_params["name"], _version_number(request.path_params["number"])
     version = ladder.version(name, number)
-    if not is_own(version.owner, account):
+    if not is_own(version.owner, version.bot, account):
         raise HandInRefused(Refusal.UNKNOWN, f"you have no bot '{name}'", "see the list of your bots")
     part = ladder.log(account, name, number, 0, 1 << 18)
     return page(request, "log.html", handed_in=version, part=part)
@@ -392,7 +393,7 @@ def _account_page(request: Request, made: NewToken | None, refused: HandInRefuse
         add_tokens={provider.id: _add_token(request, provider.id) for provider in ladder.people.providers},
         may_manage=may_manage,
         scopes=[scope for scope in SCOPES if account.may(scope)],
-        bots=ladder.bots(account.owner),
+        bots=own_bots(ladder, account),
         made=made,
         **problem_words(refused),
     )

@@ -80,7 +80,9 @@ def may_see_output(request: Request, run: str, entry_id: str) -> bool:
         entry = hand_ins_of(request).entries(run).get(entry_id)
     except HandInRefused:
         return False
-    return entry is not None and not entry.house and entry.owner == account.owner
+    if entry is None or entry.house or entry.owner != account.owner:
+        return False
+    return account.bot in ("", entry.bot)
 
 
 def public_record(record: Record) -> Record:

@@ -20,6 +20,7 @@ from leaderboard.web.accounts import (
     count_open_join,
     hand_ins_of,
     is_own,
+    own_bots,
     public_bot,
     public_versions,
 )
@@ -202,7 +203,7 @@ def revoke_token(ladder: Ladder, caller: Caller, token_id: TokenId) -> Done:
 @router.get("/me/bots", tags=["Bots"], response_model=Bots, responses=_SIGNED_IN)
 def list_own_bots(ladder: Ladder, caller: Caller) -> Bots:
     """List one's own bots."""
-    return Bots(bots=list(ladder.bots(caller.owner)))
+    return Bots(bots=own_bots(ladder, caller))
 
 
 @router.get("/bots", tags=["Bots"], response_model=Bots)
@@ -395,7 +396,7 @@ def block_owner(
 
 
 def _own(version: VersionState, caller: Account) -> VersionState:
-    if not is_own(version.owner, caller):
+    if not is_own(version.owner, version.bot, caller):
         raise HandInRefused(
             Refusal.UNKNOWN,
             f"you have no bot '{version.bot}' with a version {version.number}",

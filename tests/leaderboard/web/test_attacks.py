@@ -517,6 +517,32 @@ async def test_json_that_is_none_is_a_sentence(web: httpx.AsyncClient, body: byt
     assert answer.json()["error"]
 
 
+async def test_a_token_of_one_bot_shows_nothing_of_the_owners_other_bots(
+    web: httpx.AsyncClient, intake: Intake
+) -> None:
+    intake.store.hand_in("ann", "second", "c2")
+    one = intake.accounts.create_token("ann", "x", "read", None, bot="annbot").secret
+    whole = intake.accounts.create_token("ann", "x", "read", None).secret
+    for path in ("/my", "/api/v1/me/bots", "/bots/second", "/api/v1/bots/second/versions"):
+        shown = [(await web.get(path, headers={"Authorization": f"Bearer {token}"})).text for token in (one, whole)]
+        if path.startswith(("/my", "/api/v1/me")):
+            assert ["second" in text for text in shown] == [False, True], path
+            assert ["annbot" in text for text in shown] == [True, True], path
+        else:
+            assert ["received" in text for text in shown] == [False, True], path
+
+
+@pytest.mark.parametrize("path", ["/organiser", "/api/v1/organiser/overview"])
+async def test_an_organisers_token_for_one_bot_is_none_of_an_organiser(
+    web: httpx.AsyncClient, intake: Intake, path: str
+) -> None:
+    intake.store.hand_in("ola", "olas", "c3")
+    for bot, status in (("olas", 403), ("", 200)):
+        token = intake.accounts.create_token("ola", "x", "organise", None, bot=bot).secret
+        answer = await web.get(path, headers={"Authorization": f"Bearer {token}"})
+        assert (answer.status_code, "good for the bot" in answer.text) == (status, bool(bot))
+
+
 @pytest.mark.parametrize("path", ["/api/v1/join", "/api/v1/me/tokens", "/api/v1/bots/annbot/pause"])
 async def test_json_without_end_is_read_up_to_a_limit(web: httpx.AsyncClient, intake: Intake, path: str) -> None:
     read = 0
