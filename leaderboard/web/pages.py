@@ -208,14 +208,14 @@ def _brackets(tables: RunTables) -> list[Bracket]:
 
 
 def _run_page(request: Request, name: str) -> Response:
-    """A tab of a run. What a visitor sees is kept until the tables or the matches in play change."""
+    """A tab of a run. What a visitor sees is kept until the tables, the matches in play or the notice change."""
     place, tables = _run(request)
     hidden = hides_open_blocks(request)
     visitor = account_of(request) is None
     live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
     cluster = read_state(place.machines)
-    shown = live, trouble, tables.facts.state(), cluster
+    shown = live, trouble, tables.facts.state(), cluster, notice_of(request)
     kept = request.app.state.kept_pages.setdefault(tables, {})
     if visitor and name in kept and kept[name][0] == shown:
         return HTMLResponse(kept[name][1])

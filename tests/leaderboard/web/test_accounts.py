@@ -258,7 +258,9 @@ async def test_an_account_is_deleted_with_its_name_as_the_confirmation(browser: 
 
 async def test_a_notice_is_on_all_pages_until_it_is_taken_away(browser: Any, ola: Browser) -> None:
     one = browser()
+    await browser().get("/runs/cup")  # which is kept for the next visitor
     await ola.send("/organiser", action="notice", text="The final is on Friday.")
+    assert "The final is on Friday." in (await browser().get("/runs/cup")).text
     for path in ("/", "/ladder", "/sign-in", "/games", "/nowhere", "/my"):
         assert "The final is on Friday." in (await one.get(path)).text
     await ola.send("/organiser", action="notice", text="")
