@@ -148,11 +148,17 @@ def _keep_lines(folder: Path) -> None:
 
 def has_changed(folder: Path) -> bool:
     """Whether a file of a build, or of a bot in the store, is not as it was made, by size and time, or is gone. What
-    was added does not count. A bot that plays without a sandbox may write there. False for what an older version made.
+    was added does not count, but for compiled Python beside a bot's sources, which would run in their place. A bot that
+    plays without a sandbox may write there. False for what an older version made.
     """
     try:
         kept = folder.parent / "lines"
-        return kept.exists() and not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder), b""}
+        if not kept.exists():
+            return False
+        is_built = (folder.parent / "files").exists()  # a build may have compiled its own
+        if not is_built and any(entry.name == "__pycache__" for entry in walk(folder)):
+            return True
+        return not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder), b""}
     except OSError:
         return True
 

@@ -1,5 +1,6 @@
 """Reads values out of a parsed TOML file; whatever does not fit is a ConfigError with its line."""
 
+import errno
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -230,7 +231,9 @@ def toml_value(text: str) -> Any:
 
 def read_text(path: Path) -> str:
     """A text file that people wrote, in UTF-8; some editors and spreadsheets begin it with a byte order mark. OSError
-    or UnicodeDecodeError."""
+    or UnicodeDecodeError. What is no file, such as a pipe or a device, is not read: it may never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
     return path.read_text(encoding="utf-8-sig")
 
 

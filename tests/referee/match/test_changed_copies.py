@@ -64,6 +64,17 @@ async def test_a_copy_that_a_bot_has_changed_plays_no_other_match(play, build, w
     assert second.faults == (None, None)
 
 
+async def test_a_copy_with_compiled_python_that_a_bot_has_laid_beside_its_sources_plays_no_other_match(play) -> None:
+    def compile_another(folder: Path) -> None:
+        (folder / "__pycache__").mkdir()
+        (folder / "__pycache__" / "helper.cpython-311.pyc").write_bytes(b"another program")
+
+    first, second = await play(compile_another)
+    assert first.status == "rated", first
+    assert second.reason is EndReason.PLATFORM_FAULT
+    assert "its copy in the cache" in second.detail
+
+
 @pytest.mark.parametrize("build", ["", BUILD])
 async def test_a_bot_that_writes_a_file_beside_its_own_plays_on(play, build) -> None:
     results = await play(lambda folder: (folder / "my.log").write_text("a match"), build)

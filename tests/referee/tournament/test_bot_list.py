@@ -1,6 +1,7 @@
 """A tournament file names many bots at once: by a pattern, by a list of entries, with defaults; bad ones may be left
 out."""
 
+import os
 import random
 import shutil
 from dataclasses import replace
@@ -34,6 +35,16 @@ def refused(path):
     with pytest.raises(ConfigError) as caught:
         load_tournament(path)
     return str(caught.value), caught.value.next_step
+
+
+@pytest.mark.parametrize("line", ['entries = "odd"', 'data = "odd"', 'format = "swiss"\n[swiss]\nseeding = "odd"'])
+def test_a_pipe_or_a_device_is_not_read_for_a_list_data_or_ratings(write_file, names, tmp_path, line):
+    """Who reads them waits for ever, or until memory is full."""
+    for make in (lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")):
+        make(tmp_path / "odd")
+        what, _ = refused(write_file(f"{HEAD}{line}\n{CLASS}"))
+        assert "cannot be read (it is not a file)" in what
+        (tmp_path / "odd").unlink()
 
 
 def test_a_pattern_stands_for_each_folder_in_order_of_names(write_file, names, tmp_path):
