@@ -47,12 +47,14 @@ from referee.record.journal import (
     DIGEST_BYTES,
     DIGEST_KINDS,
     LEAVING,
+    RULES,
     Control,
     JournalDamage,
     JournalLine,
     control_fields,
     controls_of,
     departures,
+    in_force,
     lines_since,
     parse_lines,
     read_lines,
@@ -198,15 +200,15 @@ class JournalText:
         if finish is None:
             return None
         before, since = self.controls_around(finish)
-        out = departures(before)
-        return min(
-            (
-                control.place
-                for control in since
-                if control.kind in _OPENING or (control.kind in LEAVING and control.entry_id in out)
-            ),
-            default=None,
-        )
+        out, held = departures(before), in_force((*before, *since))
+        opening = [
+            control
+            for control in since
+            if control.kind in _OPENING or (control.kind in LEAVING and control.entry_id in out)
+        ]
+        # What a rule had decided, and rested on a match that was annulled or judged otherwise since.
+        fallen = [control for control in in_force(before) if control.kind in RULES and control not in held]
+        return min((control.place for control in (*opening, *fallen)), default=None)
 
     def controls_around(self, event: int) -> tuple[tuple[Control, ...], tuple[Control, ...]]:
         """Those before this event, and those after it."""

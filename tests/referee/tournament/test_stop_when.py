@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leaderboard.completeness import gaps_of
 from leaderboard.index import load_index
 from leaderboard.results import result_of
 from leaderboard.run_table import run_table
@@ -17,6 +18,7 @@ from leaderboard.stopping import StoppingRule, outlook_of, result_of_score
 from referee.cli.app import run_command
 from referee.errors import ConfigError, UsageError
 from referee.record import read_record
+from referee.record.journal import in_force
 from referee.run.run import Run
 from referee.schedule.formats.api import Block, BlockResult, MatchScore
 from referee.schedule.stopping import parse_stop_when
@@ -100,6 +102,22 @@ def test_a_stricter_rule_goes_on_and_none_plays_all_with_what_was_played_in_fron
     assert every.items() > stricter.items()
     assert len(every) == 3 * 20 * 2
     assert go(load_tournament(write_file(text))) == every, "a run becomes no shorter"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_no_match_is_missed_of_a_run_whose_rule_has_to_decide_again(make_tournament, go, run_folder, again):
+    tournament = make_tournament(3, blocks=60, stop_when="precision 260 Elo")
+    played = go(tournament)
+    run = Run(run_folder)
+    if again:
+        run.rejudge(min(played), (1, 1), by="eve")
+    else:
+        run.annul(min(played), by="eve")
+    assert not any(control.kind == "decided" for control in in_force(run.controls))
+    assert (gaps_of(run).lost, run.finished) == (0, False)
+    go(tournament)
+    run = Run(run_folder)
+    assert (gaps_of(run).lost, run.finished) == (0, True)
 
 
 def test_a_weak_bot_is_told_apart_at_once_and_one_that_has_left_is_not_asked_for(make_tournament, go, run_folder):
