@@ -121,7 +121,10 @@ def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIn
     there = {row.match_id for row in rows}
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
-    end = text.opened
+    ends = [] if text.opened is None else [text.opened]
+    if run.schedule_config.style.uses_results:  # who meets whom behind such a match is decided when the run goes on
+        ends += [control.place for control in text.controls_around(finish)[1] if control.match_id]
+    end = min(ends, default=None)
     bad = {match_id for path_ in unusable if place_of(match_id := match_id_of(path_)) is not None} - left
     scheduled: set[str] = set()
     missing: list[str] = []

@@ -635,6 +635,22 @@ def test_the_anchor_of_a_bot_that_has_left_is_not_that_of_one_that_has_its_name_
     assert Run(here.run).rating_anchors == before == {first: 1000}
 
 
+@pytest.mark.parametrize(("style", "more"), [("swiss", "[swiss]\nrounds = 3"), ("knockout", "")])
+@pytest.mark.parametrize("how", ["annul", "rejudge"])
+def test_no_record_is_foreign_because_an_earlier_match_was_annulled_or_judged_again(organiser, style, more, how):
+    here = organiser()
+    here.begin(4, style, 1, more=more)
+    for match in here.matches()[:2]:
+        if how == "annul":
+            assert here.explained("annul", "cup", match) == 0
+        else:
+            ranking = tuple(reversed(read_record(next(here.run.matches.glob(f"{match}.*"))).footer.ranking))
+            Run(here.run).rejudge(match, ranking, by="eve")
+    assert gaps_of(Run(here.run)).number == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert gaps_of(Run(here.run)).number == 0
+
+
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
     from referee.process.entry import load_entry
     from referee.run.journal import Journal
