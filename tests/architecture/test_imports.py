@@ -91,6 +91,7 @@ ALLOWED = {
         "referee.run",
         "referee.schedule",
         "referee.wire.public_address",  # addresses and certificates, no streams
+        "referee.wire.tokens",  # how long one may be
         "referee.process",
         "referee.record",
         "referee.games",
