@@ -26,7 +26,7 @@ class ConfigError(TournamentError):
     the sentence without either. Of a long sentence the middle is left out: it may have a text of the file in it."""
 
     def __init__(self, path: Path, line: int | None, what: str, next_step: str) -> None:
-        what = _without_middle(what)
+        what = without_middle(what, _MOST, _MOST - _MOST // 3, _MOST // 3)
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {what}", next_step)
         self.path = path
         self.line = line
@@ -37,10 +37,10 @@ _MOST = 600
 """Characters of a sentence about a file."""
 
 
-def _without_middle(sentence: str) -> str:
-    """With a long path in it, the reason stands behind that."""
-    tail = _MOST // 3
-    return sentence if len(sentence) <= _MOST else f"{sentence[: _MOST - tail]}...{sentence[-tail:]}"
+def without_middle(sentence: str, most: int, begin: int, end: int) -> str:
+    """Of a sentence of more than `most` characters so many of its begin and of its end: with a long text in it, the
+    reason stands behind that."""
+    return sentence if len(sentence) <= most else f"{sentence[:begin]}...{sentence[-end:]}"
 
 
 class ChangedError(TournamentError):

@@ -76,24 +76,21 @@ def report(
     error: BaseException, stream: TextIO | None = None, *, debug: bool = False, command: str = "crosstown"
 ) -> ExitCode:
     """Print an error of a command, with its traceback only if `debug`, and say with which code to exit."""
+    from referee.errors import without_middle  # only here, as in `_code`
+
     stream = stream or sys.stderr
     explained = explain(error, command)
     try:
         if debug:
             traceback.print_exception(error, file=stream)
-        print(f"error: {one_line(_without_middle(explained.what))}", file=stream)
+        print(f"error: {one_line(without_middle(explained.what, _LONGEST, _EACH, _EACH))}", file=stream)
         if tail := getattr(error, "tail", ""):  # of a failed build
             print("\n".join(f"    {one_line(line)}" for line in tail.splitlines()), file=stream)
-        print(f"next: {one_line(_without_middle(explained.next_step))}", file=stream)
+        print(f"next: {one_line(without_middle(explained.next_step, _LONGEST, _EACH, _EACH))}", file=stream)
         stream.flush()
     except OSError:
         pass  # nobody listens
     return explained.code
-
-
-def _without_middle(sentence: str) -> str:
-    """Of a long sentence, which has what somebody typed in it, the begin and the end: the reason stands behind that."""
-    return sentence if len(sentence) <= _LONGEST else f"{sentence[:_EACH]}...{sentence[-_EACH:]}"
 
 
 def _code(error: BaseException) -> ExitCode:

@@ -63,7 +63,7 @@ class LadderDatabase:
             raise
 
     def close(self) -> None:
-        """Waits for calls of other threads, such as those of tasks that were cancelled meanwhile; calls that come later
+        """Waits for calls of other threads, such as those that cancelled tasks have left behind; calls that come later
         are refused. A second one does nothing."""
         with self._lock:
             if not self._open:

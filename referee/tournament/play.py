@@ -1,6 +1,7 @@
 """Plays a run on this machine: confines its bots, starts workers, and plays what is missing."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -75,13 +76,17 @@ def play_run(
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
     machine = machine_of(tournament, staying, Prints(), find().controllers)
 
+    @cache
+    def share(missing: int) -> tuple[int, str]:
+        return share_memory(tournament, min(workers, missing), memory_room())
+
     def most_memory(missing: int) -> int:
-        mib, lowered = share_memory(tournament, min(workers, missing), memory_room())
+        mib, lowered = share(missing)
         return mib if lowered else 0
 
     def make_executor(missing: int, lock_fd: int) -> Executor:
         used = min(workers, missing)
-        most_memory_mib, lowered = share_memory(tournament, used, memory_room())
+        most_memory_mib, lowered = share(missing)
         observer.starting(confinement, lowered)
         return LocalExecutor(
             [entry for entry in tournament.entries if entry.id not in gone],

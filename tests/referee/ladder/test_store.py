@@ -528,21 +528,15 @@ for number in range(30):
     refused, store = [], LadderStore(Path(sys.argv[1], f"{number}.db"), Path(sys.argv[1]))
     store.accounts.add_owner("ann")
 
-    def read():
+    def use(call):
         try:
             while True:
-                store.waiting()
+                call()
         except HandInRefused as error:
             refused.append(error)
 
-    def write():
-        try:
-            while True:
-                store.note_roster_change()
-        except HandInRefused as error:
-            refused.append(error)
-
-    threads = [threading.Thread(target=work) for work in (read, read, write)]
+    calls = (store.waiting, store.waiting, store.note_roster_change)
+    threads = [threading.Thread(target=use, args=[call]) for call in calls]
     for thread in threads:
         thread.start()
     time.sleep(0.002)
