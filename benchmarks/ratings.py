@@ -115,7 +115,7 @@ def store_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost]
             path = folder / "matches" / row.stamp.name
             path.touch()
             stamp = FileStamp.of(path)
-            rows.append(MatchRow(**{key: getattr(row, key) for key in row.__dataclass_fields__} | {"stamp": stamp}))
+            rows.append(row._replace(stamp=stamp))
         database = folder / "crosstown.db"
         with Store(database) as store:
 

@@ -1,9 +1,9 @@
 """Match records as rows: what tables and ratings need of a match, and nothing else. See docs/records.md."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from leaderboard.times import histogram
 from leaderboard.usage import usage_text
@@ -18,8 +18,7 @@ RecordStatus: TypeAlias = Literal["rated", "void", "cancelled", "unfinished", "d
 """`unfinished`: no footer, as a killed referee leaves it. `damaged`: something in the file is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeatRow:
+class SeatRow(NamedTuple):
     """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs.
 
     `times` is the histogram of the times of its moves (see `leaderboard.times`). `startup_us` is how long the process
@@ -47,8 +46,7 @@ class SeatRow:
     usage: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchRow:
+class MatchRow(NamedTuple):
     """One rated match. `place` is its index in the schedule: the order in which ratings are applied."""
 
     match_id: str
@@ -80,7 +78,7 @@ class MatchRow:
 
 def with_ranking(row: MatchRow, ranking: Sequence[int]) -> MatchRow:
     """The row as if the match had ended with this ranking, which is per seat."""
-    return replace(row, seats=tuple(replace(seat, rank=rank) for seat, rank in zip(row.seats, ranking, strict=True)))
+    return row._replace(seats=tuple(seat._replace(rank=rank) for seat, rank in zip(row.seats, ranking, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,10 +171,9 @@ _REFUSED = (sqlite3.Error, OverflowError, UnicodeEncodeError)
 NOT_SEALED = FileStamp("", -1, -1)
 """The stamp of a row that somebody else wrote or changed."""
 
-_SEAT_FIELDS = attrgetter(*SeatRow.__dataclass_fields__)
-_SEAT_COLUMNS = tuple(name for name in SeatRow.__dataclass_fields__ if name not in ("name", "version"))  # of the entry
+_SEAT_COLUMNS = tuple(name for name in SeatRow._fields if name not in ("name", "version"))  # of the entry
 _SEAT_COLUMNS_OF = attrgetter(*_SEAT_COLUMNS)
-_MATCH_COLUMNS = tuple(name for name in MatchRow.__dataclass_fields__ if name not in ("stamp", "seats"))
+_MATCH_COLUMNS = tuple(name for name in MatchRow._fields if name not in ("stamp", "seats"))
 _MATCH_FIELDS = attrgetter(*_MATCH_COLUMNS)
 
 
@@ -482,13 +481,13 @@ def _sealer_for(database: Path) -> Sealer:
 def _match_values(row: MatchRow, sealer: Sealer) -> tuple[Any, ...]:
     stamp = row.stamp
     values = (*_MATCH_FIELDS(row), stamp.name, stamp.size_bytes, stamp.mtime_ns)
-    return (*values, sealer.seal_of(_sealed_part(values, [_SEAT_FIELDS(seat) for seat in row.seats])))
+    return (*values, sealer.seal_of(_sealed_part(values, row.seats)))
 
 
-def _sealed_part(values: Sequence[Any], seats: Sequence[Sequence[Any]]) -> bytes:
+def _sealed_part(values: tuple[Any, ...], seats: Sequence[SeatRow]) -> bytes:
     """The same for equal values: version 0 does not depend on which texts are one object. An empty `usage`, the last
     field of a seat, is left out: so the seals of version 6, which had none, hold."""
-    return marshal.dumps((tuple(values), tuple(tuple(seat if seat[-1] else seat[:-1]) for seat in seats)), 0)
+    return marshal.dumps((values, tuple([seat[:] if seat[-1] else seat[:-1] for seat in seats])), 0)  # plain tuples
 
 
 def _read_rows(
@@ -500,22 +499,28 @@ def _read_rows(
         for entry_id, name, version in connection.execute("SELECT entry_id, name, version FROM entries")
     }
     with no_collection():
-        seats: dict[str, list[tuple[Any, ...]]] = {}
-        for of_match, seat, entry_id, *rest in connection.execute(
+        # Rows are cut, not unpacked into names, which takes longer than SQLite does.
+        seats: dict[str, list[SeatRow]] = {}
+        for row in connection.execute(
             "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
             f" decisions, total_us, worst_us, cpu_us, times, startup_us, lag_us, worst_lag_us, usage FROM seats {only}"
             " ORDER BY match_id, seat",
             wanted,
         ):
-            seats.setdefault(of_match, []).append((seat, entry_id, *who[entry_id], *rest))
+            seat = SeatRow._make(row[1:3] + who[row[2]] + row[3:])
+            if of_match := seats.get(row[0]):
+                of_match.append(seat)
+            else:
+                seats[row[0]] = [seat]
         rows: list[MatchRow] = []
-        for *values, seal in connection.execute(
+        facts = len(_MATCH_COLUMNS)
+        for row in connection.execute(
             f"SELECT {', '.join(_MATCH_COLUMNS)}, file_name, file_bytes, file_mtime_ns, seal FROM matches {only}"  # noqa: S608
             " ORDER BY place, match_id",
             wanted,
         ):
-            *facts, name, size, mtime = values
-            seated = seats.get(facts[0], [])
-            stamp = FileStamp(name, size, mtime) if seal == sealer.seal_of(_sealed_part(values, seated)) else NOT_SEALED
-            rows.append(MatchRow(*(*facts, stamp, tuple([SeatRow(*seat) for seat in seated]))))
+            seated = seats.get(row[0], [])
+            good = row[-1] == sealer.seal_of(_sealed_part(row[:-1], seated))
+            stamp = FileStamp(*row[facts:-1]) if good else NOT_SEALED
+            rows.append(MatchRow._make((*row[:facts], stamp, tuple(seated))))
         return rows

@@ -88,4 +88,4 @@ def _joined(first: Official, whole: Official) -> Official:
 
 def _among(match: MatchRow, entries: frozenset[str]) -> MatchRow:
     """The match as if these had been alone at the table."""
-    return replace(match, seats=tuple(seat for seat in match.seats if seat.entry_id in entries))
+    return match._replace(seats=tuple(seat for seat in match.seats if seat.entry_id in entries))

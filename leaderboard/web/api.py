@@ -201,9 +201,10 @@ def _frames(request: Request) -> Response:
 
 
 def _match(row: MatchRow) -> dict[str, Any]:
-    shown = asdict(row) | {"mirror": is_mirror(row)}
-    for seat in shown["seats"]:
-        del seat["times"], seat["usage"]
+    seats = [
+        {name: value for name, value in seat._asdict().items() if name not in ("times", "usage")} for seat in row.seats
+    ]
+    shown = row._asdict() | {"seats": seats, "mirror": is_mirror(row)}
     del shown["stamp"]
     return shown
 

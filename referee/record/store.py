@@ -151,6 +151,11 @@ class RecordStore:
         """The record of each match, by match id, sorted. The closed file wins over a live one beside it."""
         return Records(self.folder, self.stamps())
 
+    def last_paths(self, number: int) -> list[Path]:
+        """The records of the last matches, by match id, sorted."""
+        paths = self.paths()
+        return [paths[match_id] for match_id in [*paths][-number:]]
+
     def aside_paths(self) -> dict[str, Path]:
         """The records that were set aside, by their names, sorted."""
         return _paths(self.aside)
@@ -403,9 +408,10 @@ class RecordStore:
 
     def _packed_stamps(self) -> dict[str, FileStamp]:
         """By match id, of all packed records. RecordError if an archive is damaged."""
-        return {
-            match_id: stamp for archive in archives_in(self.folder) for match_id, stamp in _stamps_of(archive).items()
-        }
+        found: dict[str, FileStamp] = {}
+        for archive in archives_in(self.folder):
+            found |= _stamps_of(archive)
+        return found
 
     def aside_of(self, match_id: str) -> Iterator[Path]:
         """The records of a match that were set aside, sorted."""

@@ -56,7 +56,7 @@ def facts_of_seat(seat: SeatHeader) -> dict[str, str]:
 def facts_in_headers(records: RecordStore, entry_ids: Collection[str]) -> dict[str, dict[str, str]]:
     """The same of these bots in the last records. What differs between machines, or has changed, is joined by 'or'."""
     found: dict[str, dict[str, set[str]]] = {}
-    for path in sorted(records.paths().values())[-LAST_HEADERS:] if entry_ids else ():
+    for path in records.last_paths(LAST_HEADERS) if entry_ids else ():
         with suppress(RecordError):
             for seat in read_header(path).seats:
                 for what, value in facts_of_seat(seat).items() if seat.entry_id in entry_ids else ():

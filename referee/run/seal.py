@@ -35,11 +35,11 @@ class Sealer:
     """Makes many seals of one kind, quicker."""
 
     def __init__(self, purpose: str, run: str) -> None:
-        self._begun = blake2b(f"{len(purpose)} {purpose} {run}".encode(), key=_key(), digest_size=_SEAL_BYTES)
+        begin = f"{len(purpose)} {purpose} {run}".encode() + b"\x00"
+        self._begun = blake2b(begin, key=_key(), digest_size=_SEAL_BYTES)
 
     def seal_of(self, content: bytes) -> str:
         hasher = self._begun.copy()
-        hasher.update(b"\x00")
         hasher.update(content)
         return hasher.hexdigest()
 

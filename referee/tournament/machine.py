@@ -111,7 +111,7 @@ def _digest_of(name: str, value: str) -> str:
 def profiles_in(records: RecordStore, entry_ids: Collection[str]) -> Machine:
     """What the last records say of these bots, of which the journal says nothing where a cluster has played them."""
     found: dict[str, Facts] = {}
-    for path in sorted(records.paths().values(), reverse=True)[: LAST_HEADERS if entry_ids else 0]:
+    for path in reversed(records.last_paths(LAST_HEADERS)) if entry_ids else ():
         with suppress(RecordError):
             for seat in read_header(path).seats:
                 profile = seat.sandbox.partition(",")[0]
@@ -156,7 +156,7 @@ class MachineWatch:
 
     def recall(self, records: RecordStore) -> None:
         """Take what the last records say as known."""
-        for path in sorted(records.paths().values())[-LAST_HEADERS:]:
+        for path in records.last_paths(LAST_HEADERS):
             with suppress(RecordError):
                 self.note(read_header(path))
 

@@ -2,7 +2,6 @@
 
 import random
 from collections import defaultdict
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -29,8 +28,7 @@ def some_rows(make_row, seed):
         row = make_row(place, entries, teams, faults, [luck.randint(0, 900) for _ in teams])
         person = luck.random() < 0.1
         seats = tuple(
-            replace(
-                seat,
+            seat._replace(
                 entry_id=seat.entry_id[0],
                 name=seat.name[0],
                 version=PERSON if person and seat.seat == 0 else "1",
@@ -41,8 +39,8 @@ def some_rows(make_row, seed):
             )
             for seat in row.seats
         )
-        row = replace(row, block=place // luck.choice([1, 2, 3]), reason=luck.choice("xyz"), seats=seats)
-        rows.append(replace(row, tournament=SINGLE if person else "cup"))
+        row = row._replace(block=place // luck.choice([1, 2, 3]), reason=luck.choice("xyz"), seats=seats)
+        rows.append(row._replace(tournament=SINGLE if person else "cup"))
     return rows
 
 

@@ -1,7 +1,6 @@
 """What overviews say of the faults of bots: the last one for each reason, with the lines that help its author."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,7 @@ def test_the_advice_about_a_missing_package_names_it_on_one_line() -> None:
 
 def test_faults_are_sorted_by_their_place_not_by_their_order(tmp_path: Path) -> None:
     late, early = write_fault(tmp_path, 5, crash("late")), write_fault(tmp_path, 2, crash("early"))
-    (fault,) = last_faults([late, replace(early)], RecordStore(tmp_path))
+    (fault,) = last_faults([late, early._replace()], RecordStore(tmp_path))
     assert fault.lines == ("late",)
 
 

@@ -2,7 +2,6 @@
 
 import math
 import random
-from dataclasses import replace
 from statistics import NormalDist
 
 import pytest
@@ -86,7 +85,7 @@ def test_rat_5_a_new_version_moves_where_the_old_entry_hardly_does(make_row):
 
     def moved(entry):
         rows = [make_row(2000 + place, {entry: 1, "bob": 2}) for place in range(10)]
-        rows = [replace(row, seats=(replace(row.seats[0], name="OLD"), row.seats[1])) for row in rows]
+        rows = [row._replace(seats=(row.seats[0]._replace(name="OLD"), row.seats[1])) for row in rows]
         return rate_live([*before, *rows]).skills[entry].mu - start
 
     assert moved("new") > 10 * moved("old") > 0
@@ -95,7 +94,7 @@ def test_rat_5_a_new_version_moves_where_the_old_entry_hardly_does(make_row):
 def test_rat_6_a_new_version_is_a_new_entry_and_both_stay_visible(make_row):
     before = [make_row(place, {"v1": 1, "bob": 2}) for place in range(30)]
     after = [make_row(30 + place, {"v2": 1, "bob": 2}) for place in range(5)]
-    after = [replace(row, seats=(replace(row.seats[0], name="V1", version="2"), row.seats[1])) for row in after]
+    after = [row._replace(seats=(row.seats[0]._replace(name="V1", version="2"), row.seats[1])) for row in after]
     rows = [*before, *after]
     table = {row.entry_id: row for row in standings(rows)}
     assert {"v1", "v2"} <= set(table)
@@ -179,7 +178,7 @@ def test_rat_15_an_entry_without_a_match_is_marked_and_has_no_interval():
 def test_rat_16_odd_results_stand_out_by_day_can_be_purged_and_all_is_recomputed(season, make_row):
     """Records do not say which worker played them, so residuals are by day and by tournament."""
     good = season(400)
-    bad = [replace(make_row(400 + place, {"d": 1, "a": 2}), created_at="2026-02-02T00:00:00Z") for place in range(30)]
+    bad = [make_row(400 + place, {"d": 1, "a": 2})._replace(created_at="2026-02-02T00:00:00Z") for place in range(30)]
     found = residuals([*good, *bad], rate([*good, *bad]))
     assert found[0].group == "2026-02-02"
     assert found[0].z < -3

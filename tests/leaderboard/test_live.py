@@ -3,7 +3,6 @@
 import json
 import math
 import random
-from dataclasses import replace
 
 import pytest
 import trueskill
@@ -78,10 +77,10 @@ def test_a_changed_match_among_the_settled_ones_is_noticed(random_rows, change):
     if change == "annulled":
         del rows[10]
     elif change == "judged again":
-        seats = tuple(replace(seat, rank=4 - seat.rank) for seat in rows[10].seats)
-        rows[10] = replace(rows[10], seats=seats)
+        seats = tuple(seat._replace(rank=4 - seat.rank) for seat in rows[10].seats)
+        rows[10] = rows[10]._replace(seats=seats)
     else:
-        rows[10] = replace(rows[10], seats=tuple(replace(seat, name="x" + seat.name) for seat in rows[10].seats))
+        rows[10] = rows[10]._replace(seats=tuple(seat._replace(name="x" + seat.name) for seat in rows[10].seats))
     assert not kept.fits(rows, ALL_APPROVED)
     assert continue_live(rows, kept, 20)[1] == rate_live(rows)
 
@@ -115,14 +114,14 @@ def test_team_members_rise_and_fall_together(make_row):
 
 def test_a_match_of_a_bot_against_itself_is_not_rated(make_row):
     row = make_row(0, {"a": 1, "b": 2})
-    row = replace(row, seats=tuple(replace(seat, entry_id="a") for seat in row.seats))
+    row = row._replace(seats=tuple(seat._replace(entry_id="a") for seat in row.seats))
     assert rate_live([row]).skills == {}
 
 
 def test_a_new_version_inherits_mu_with_a_widened_sigma_rat6(make_row):
     before = [make_row(place, {"old": 1, "bob": 2}) for place in range(40)]
     row = make_row(40, {"new": 1, "bob": 2})
-    row = replace(row, seats=(replace(row.seats[0], name="OLD"), row.seats[1]))
+    row = row._replace(seats=(row.seats[0]._replace(name="OLD"), row.seats[1]))
     old = rate_live(before).skills["old"]
     table = rate_live([*before, row])
     assert table.skills["old"] == old, "the old version keeps its own rating"

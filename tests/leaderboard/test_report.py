@@ -81,8 +81,8 @@ def test_the_list_of_matches_has_stage_round_and_table_where_the_format_has_them
 
 
 def test_nothing_that_is_brought_in_becomes_markup(some_matches, tmp_path):
-    rows = [replace(row, reason=EVIL, detail=EVIL) for row in some_matches(40, "ann", "bob", EVIL)]
-    rows = [replace(row, stamp=replace(row.stamp, name=f"{EVIL}.jsonl.gz")) for row in rows]
+    rows = [row._replace(reason=EVIL, detail=EVIL) for row in some_matches(40, "ann", "bob", EVIL)]
+    rows = [row._replace(stamp=replace(row.stamp, name=f"{EVIL}.jsonl.gz")) for row in rows]
     page = page_of(
         rows,
         title=EVIL,
@@ -146,7 +146,7 @@ def test_a_run_with_hardly_a_match_has_a_page_too(some_matches, rows):
 def test_of_very_many_matches_the_last_and_those_with_faults_are_listed(make_row, monkeypatch):
     monkeypatch.setattr("leaderboard.report.MOST_MATCHES", 20)
     rows = [make_row(place, {"a": 1, "b": 2}) for place in range(120)]
-    rows[5] = replace(rows[5], seats=(replace(rows[5].seats[0], fault="crashed"), rows[5].seats[1]))
+    rows[5] = rows[5]._replace(seats=(rows[5].seats[0]._replace(fault="crashed"), rows[5].seats[1]))
     page = page_of(rows)
     assert "99 earlier matches" in page
     assert rows[5].match_id in page

@@ -113,9 +113,8 @@ def test_faultless_leaves_out_what_a_fault_decided(run_folder, write_record):
 
 
 def test_games_and_player_counts_are_rated_apart_unless_asked(make_row):
-    from dataclasses import replace
 
-    rows = [make_row(0, {"a": 1, "b": 2}), replace(make_row(1, {"a": 2, "b": 1}), game="go")]
+    rows = [make_row(0, {"a": 1, "b": 2}), make_row(1, {"a": 2, "b": 1})._replace(game="go")]
     rows.append(make_row(2, {"a": 1, "b": 2, "c": 3}))
     assert [(row.game, row.players, row.name) for row in standings(rows)] == [
         ("go", 2, "B"),

@@ -35,7 +35,7 @@ def test_faults_are_counted_apart_for_each_game_and_number_of_players(make_row):
     """CRA-12: a bot that dies on one board only is seen to."""
     fine = make_row(0, {"ann": 1, "bob": 2})
     crashed = make_row(1, {"ann": 1, "bob": 2, "cyd": 2}, faults=("", "crashed", ""))
-    table = standings([fine, replace(crashed, game="another game")])
+    table = standings([fine, crashed._replace(game="another game")])
     bob = {(row.game, row.players): (row.faults, row.played) for row in table if row.entry_id == "bob"}
     assert bob == {(fine.game, 2): ({}, 1), ("another game", 3): ({"crashed": 1}, 1)}
 
@@ -83,7 +83,7 @@ def two_groups(make_row):
 def mirror_of(row):
     """The first of two bots on both seats."""
     first, second = row.seats
-    return replace(row, seats=(first, replace(second, entry_id=first.entry_id, name=first.name)))
+    return row._replace(seats=(first, second._replace(entry_id=first.entry_id, name=first.name)))
 
 
 def test_groups_that_never_met_are_ranked_apart(make_row):
@@ -147,8 +147,7 @@ def test_an_interval_is_never_nothing_however_one_sided_the_results(make_row):
 
 def test_two_entries_of_one_name_are_two_rows_res5(make_row):
     row = make_row(0, {"old": 1, "new": 2})
-    seats = tuple(type(s)(**{n: getattr(s, n) for n in s.__dataclass_fields__} | {"name": "Same"}) for s in row.seats)
-    match = type(row)(**{n: getattr(row, n) for n in row.__dataclass_fields__} | {"seats": seats})
+    match = row._replace(seats=tuple(seat._replace(name="Same") for seat in row.seats))
     assert [(line.name, line.entry_id, line.won) for line in standings([match])] == [
         ("Same", "old", 1),
         ("Same", "new", 0),

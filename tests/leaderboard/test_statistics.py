@@ -1,7 +1,6 @@
 """Counts, scores on blocks, margins, faults, move times."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -56,7 +55,7 @@ def test_the_seat_advantage_is_per_seat(make_row):
 def test_a_mirror_match_is_one_match_of_its_bot(make_row):
     row = make_row(0, {"a": 1, "b": 2})
     first, second = row.seats
-    found = statistics([replace(row, seats=(first, replace(second, entry_id="a")))])
+    found = statistics([row._replace(seats=(first, second._replace(entry_id="a")))])
     assert (found.matches, found.entries["a"].matches, dict(found.cross)) == (1, 1, {})
 
 
@@ -89,11 +88,10 @@ def test_unknown_times_are_left_out():
 
 
 def test_a_day_whose_results_do_not_fit_stands_out_rat16(make_row):
-    from dataclasses import replace
 
     usual = [make_row(place, {"a": 1, "b": 2} if place % 10 else {"a": 2, "b": 1}) for place in range(200)]
     odd = [
-        replace(make_row(place, {"a": 1, "b": 2} if place % 2 else {"a": 2, "b": 1}), created_at="2026-02-02T00:00:00Z")
+        make_row(place, {"a": 1, "b": 2} if place % 2 else {"a": 2, "b": 1})._replace(created_at="2026-02-02T00:00:00Z")
         for place in range(200, 240)
     ]
     first, second = residuals([*usual, *odd], rate([*usual, *odd]))
@@ -106,7 +104,7 @@ def test_start_up_times_are_those_of_processes_started_for_a_match(make_row):
     rows = []
     for place, took_us in enumerate((400_000, 0, 8_000_000)):
         row = make_row(place, {"a": 1, "b": 2})
-        rows.append(replace(row, seats=(replace(row.seats[0], startup_us=took_us), row.seats[1])))
+        rows.append(row._replace(seats=(row.seats[0]._replace(startup_us=took_us), row.seats[1])))
     found = statistics(rows)
     assert found.entries["a"].startups == "its program was started 2 times, in 4.20 s (median), at worst 8.00 s"
     assert found.entries["b"].startups == ""

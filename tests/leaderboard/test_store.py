@@ -1,7 +1,6 @@
 """The database is an index: derived, replaceable, all or nothing."""
 
 import sqlite3
-from dataclasses import replace
 
 import pytest
 
@@ -28,10 +27,7 @@ def test_putting_a_match_again_replaces_it(tmp_path, make_row):
 
 def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
     broken = make_row(1, {"ann": 1, "bob": 2})
-    broken = type(broken)(
-        **{name: getattr(broken, name) for name in broken.__dataclass_fields__ if name != "seats"},
-        seats=(broken.seats[0], broken.seats[0]),
-    )
+    broken = broken._replace(seats=(broken.seats[0], broken.seats[0]))
     with Store(tmp_path / "crosstown.db") as store:
         with pytest.raises(StoreError):
             store.put([make_row(0, {"ann": 1, "bob": 2}), broken])
@@ -42,7 +38,7 @@ def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
 def test_a_value_that_no_database_takes_is_an_error_like_any_other(tmp_path, make_row, strange):
     with Store(tmp_path / "crosstown.db") as store:
         with pytest.raises(StoreError):
-            store.put([make_row(0, {"ann": 1, "bob": 2}), replace(make_row(1, {"ann": 1, "bob": 2}), **strange)])
+            store.put([make_row(0, {"ann": 1, "bob": 2}), make_row(1, {"ann": 1, "bob": 2})._replace(**strange)])
         assert store.rows() == []
 
 
@@ -213,7 +209,7 @@ def test_a_damaged_database_loses_nothing(tmp_path, write_record):
 @pytest.mark.parametrize(("version", "fault"), [(5, "move_timeout"), (7, "illegal_action")])
 def test_only_matches_whose_times_were_wrong_in_a_version_are_read_again(tmp_path, make_row, version, fault):
     late = make_row(0, {"ann": 1, "bob": 2})
-    late = replace(late, seats=(late.seats[0], replace(late.seats[1], fault=fault)))
+    late = late._replace(seats=(late.seats[0], late.seats[1]._replace(fault=fault)))
     rows = [late, make_row(1, {"ann": 1, "bob": 2})]
     path = tmp_path / "crosstown.db"
     with Store(path) as store:

@@ -1,7 +1,6 @@
 """Titles for people instead of ids."""
 
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -39,7 +38,7 @@ def test_values_of_options_are_words_and_seats_count_from_1(value: object, words
 def test_a_match_of_a_tournament_is_called_by_its_place_and_a_single_one_by_game_bots_and_time(make_row) -> None:
     row = make_row(11, {"a": 1, "b": 2})
     assert match_title(row) == match_label(row) == "Match 12"
-    single = replace(row, tournament="single", game="shibuya", created_at="2026-11-29T20:59:12.345+01:00")
+    single = row._replace(tournament="single", game="shibuya", created_at="2026-11-29T20:59:12.345+01:00")
     assert match_title(single) == "Shibuya: A against B, 2026-11-29 19:59:12 UTC"
     assert match_label(single) == "2026-11-29 19:59:12"
 
@@ -59,7 +58,7 @@ def test_a_time_that_a_program_wrote_is_shown_as_utc_or_as_it_is(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert match_label(replace(make_row(0, {"a": 1}), tournament="single", created_at=created_at)) == shown
+        assert match_label(make_row(0, {"a": 1})._replace(tournament="single", created_at=created_at)) == shown
     finally:
         monkeypatch.undo()
         time.tzset()

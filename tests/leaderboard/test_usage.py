@@ -24,8 +24,8 @@ USED = Usage(3, 1000, 20, 1, 0, 2_500_000, 490_000)
 
 def using(row, *used):
     """The row, in which the seats have used this."""
-    return replace(
-        row, seats=tuple(replace(seat, usage=usage_text(one)) for seat, one in zip(row.seats, used, strict=True))
+    return row._replace(
+        seats=tuple(seat._replace(usage=usage_text(one)) for seat, one in zip(row.seats, used, strict=True))
     )
 
 

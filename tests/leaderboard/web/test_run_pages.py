@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -249,12 +248,12 @@ async def test_every_tab_says_how_many_matches_were_cancelled_and_why(runs: Path
 
 def test_a_list_says_in_a_few_words_how_a_match_ended(make_row: Callable[..., MatchRow]) -> None:
     said = "decision 58 (dice): no answer after 1.012 s charged (1.023 s passed), the limit is 1 s"
-    late = replace(make_row(0, {"a": 1, "b": 2}, faults=("", "move_timeout")), reason="move_timeout", detail=said)
+    late = make_row(0, {"a": 1, "b": 2}, faults=("", "move_timeout"))._replace(reason="move_timeout", detail=said)
     assert end_words(late) == "B ran out of time (1 s)"
-    assert end_words(replace(late, detail="")) == "B ran out of time"
+    assert end_words(late._replace(detail="")) == "B ran out of time"
     assert end_words(make_row(0, {"a": 1, "b": 2})) == "normal"
     crashed = make_row(0, {"a": 1, "b": 1, "c": 3}, faults=("crashed", "crashed", ""))
-    assert end_words(replace(crashed, reason="crashed")) == "A crashed; B crashed"
+    assert end_words(crashed._replace(reason="crashed")) == "A crashed; B crashed"
 
 
 async def test_pages_say_what_live_ratings_lag_and_blocks_are(
