@@ -9,8 +9,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
+from functools import cache, cached_property
+from itertools import islice, starmap
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, overload
 
@@ -391,18 +391,16 @@ class MatchTable(Sequence[MatchRow]):
         seat with bot, team and rank. No row is fetched."""
         seats = zip(*(self.numbers[name].tolist() for name in ("who", "team", "rank")), strict=True)
         columns = (self.numbers[name].tolist() for name in ("tournament", "place", "block", "game", "players"))
+        seat_row = cache(self._seat_row)
         for match_id, tournament, place, block, game, players in zip(self.ids, *columns, strict=True):
-            seated = self._seated(islice(seats, players))
+            seated = tuple(map(seat_row, range(players), islice(seats, players)))
             yield MatchRow(
                 match_id, self.texts[tournament], place, block, self.texts[game], 0, *_NOTHING, _NO_FILE, seated
             )
 
-    def _seated(self, seats: Iterable[tuple[int, int, int]]) -> tuple[SeatRow, ...]:
-        made = []
-        for seat, (who, team, rank) in enumerate(seats):
-            entry_id, name, version = self.bots[who]
-            made.append(SeatRow(seat, entry_id, name, version, team, rank, None, "", 0, 0, 0, 0))
-        return tuple(made)
+    def _seat_row(self, seat: int, sat: tuple[int, int, int]) -> SeatRow:
+        who, team, rank = sat
+        return SeatRow(seat, *self.bots[who], team, rank, None, "", 0, 0, 0, 0)
 
     def _kinds(self) -> Iterator[tuple[MatchRow, int]]:
         """How many matches had the same bots in the same teams with the same ranking, and one of them, of which only
@@ -414,7 +412,7 @@ class MatchTable(Sequence[MatchRow]):
             lines = zip(*(column[first].tolist() for column in columns), strict=True)
             names = (self.texts[tournament] for tournament in tournaments[which[first]].tolist())
             for tournament, line, several in zip(names, lines, np.bincount(number).tolist(), strict=True):
-                seated = self._seated(zip(*line, strict=True))
+                seated = tuple(starmap(self._seat_row, enumerate(zip(*line, strict=True))))
                 yield MatchRow("", tournament, 0, 0, "", 0, *_NOTHING, _NO_FILE, seated), several
 
     def said(self) -> Iterator[str]:

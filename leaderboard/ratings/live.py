@@ -145,7 +145,9 @@ class LiveTable:
             self.skills |= {entry: after[entry] for entry in moved if entry in after}
         for entry in sorted(entry for moved, _ in parts for entry in moved):
             skill = self.skills[entry]
-            self.ways.setdefault(entry, Way()).add(Point(match.place, skill.mu, skill.sigma))
+            if entry not in self.ways:
+                self.ways[entry] = Way()
+            self.ways[entry].add(Point(match.place, skill.mu, skill.sigma))
 
     def _first_skill(self, name: str) -> Skill:
         before = self.skills.get(self.bearers.get(name, ""))

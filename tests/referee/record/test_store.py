@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.record.archive import SUFFIX, write_archive
 from referee.record.store import RecordStore, counts_in, is_aside, match_id_of, run_of, why_aside
 
 
@@ -46,6 +47,16 @@ def test_the_closed_record_wins_over_a_live_one_beside_it(store: RecordStore) ->
     assert store.live() == ["m2"]
     assert store.find("m1") == store.folder / "m1.jsonl.gz"
     assert RecordStore(store.folder / "none").paths() == {}
+
+
+def test_the_last_records_are_those_of_the_last_ids_packed_or_not(store: RecordStore) -> None:
+    for name in ("m3.jsonl.gz", "m1.jsonl", "m4.jsonl"):
+        (store.folder / name).write_bytes(b"")
+    (store.folder / "packed").mkdir()
+    write_archive(store.folder / "packed" / f"2026-01-01.1{SUFFIX}", [("m2.jsonl.gz", 1, b"")])
+    wanted = ["m2.jsonl.gz", "m3.jsonl.gz", "m4.jsonl"]
+    assert store.last_paths(3) == [store.folder / name for name in wanted]
+    assert store.last_paths(9) == [store.folder / name for name in ("m1.jsonl", *wanted)]
 
 
 def test_matches_in_play_are_listed_again_only_when_a_record_came_or_went(
