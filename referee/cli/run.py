@@ -1,5 +1,6 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from referee.garbage import begin_collection
 
 if TYPE_CHECKING:
     from referee.cluster.peers import Peer
+    from referee.run.participants import Participant
     from referee.tournament.config import Tournament, TournamentConfig
     from referee.tournament.early import Early
 
@@ -70,10 +72,12 @@ def run(
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
-    from referee.tournament.config import load_config
+    from referee.run.participants import newest_participants
+    from referee.tournament.config import load_config, tournament_name
 
     early: Early | None = context.obj
-    config = load_config(file)
+    known = () if new else newest_participants(out, tournament_name(file))
+    config = load_config(file, known)
     peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
     if early is not None and (worker := early.worker) is not None:
         if peer is not None or any(bot.remote is not None or bot.copies for bot in config.bots):
@@ -82,7 +86,7 @@ def run(
             early = early._replace(worker=None)
         else:
             worker.prepare(game.game for game in config.games)
-    tournament = _load(config, out, peer, dry_run=dry_run, new=new, accept_weaker=accept_weaker)
+    tournament = _load(config, known, out, peer, dry_run=dry_run, accept_weaker=accept_weaker)
 
     from referee.cli.run_pages import play_tournament, preview
     from referee.tournament.resources import available_cores
@@ -113,17 +117,21 @@ def run(
 
 
 def _load(
-    config: "TournamentConfig", out: Path, peer: "Peer | None", *, dry_run: bool, new: bool, accept_weaker: bool
+    config: "TournamentConfig",
+    known: Sequence["Participant"],
+    out: Path,
+    peer: "Peer | None",
+    *,
+    dry_run: bool,
+    accept_weaker: bool,
 ) -> "Tournament":
-    """The tournament with its bots, which are built if they are to be played here."""
+    """The tournament with its bots, which are built if they are to be played here. `known` are those of its run."""
     from referee.process.entry import is_built
-    from referee.run.participants import newest_participants
-    from referee.tournament.config import plays_elsewhere, tournament_name
+    from referee.tournament.config import plays_elsewhere
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
 
     file = config.path
     elsewhere = peer is not None and plays_elsewhere(config)
-    known = () if new else newest_participants(out, tournament_name(file))
     if not dry_run and not elsewhere:
         needed = sources_needed(config, known)
         skip_bad = config.skip_bad and not known

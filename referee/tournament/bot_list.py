@@ -7,7 +7,7 @@ import csv
 import fnmatch
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,11 @@ class BotList:
     defaults: Mapping[str, Any]
 
 
-def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> BotList:
-    """Raises ConfigError; in a list of entries a bad row is left out instead if the file says so."""
+def read_bots(
+    file: TomlFile, limits: Limits, remote: RemoteConfig | None, begun: Collection[Path] = ()
+) -> BotList:
+    """Raises ConfigError; in a list of entries a bad row is left out instead if the file says so. `begun` are the
+    folders with which the run of this file began: patterns find them even if they are gone."""
     listed = file.values.get("bots", [])
     if not isinstance(listed, list) or not all(isinstance(bot, dict) for bot in listed):
         file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
@@ -74,12 +77,14 @@ def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> Bo
     defaults = read_defaults(file, limits)
     merged = file.with_value("bots", [with_defaults(given, defaults) for given in listed])
     read = [read_bot(merged, limits, remote, place, given) for place, given in enumerate(merged.values["bots"])]
-    patterns = [_pattern(file, bot) for bot in read]
+    patterns = [_pattern(file, bot, begun) for bot in read]
     named = {
         _real(bot.folder) for bot, (_, marks) in zip(read, patterns, strict=True) if bot.remote is None and not marks
     }
     bots = [
-        one for bot, (base, marks) in zip(read, patterns, strict=True) for one in _found(file, bot, base, marks, named)
+        one
+        for bot, (base, marks) in zip(read, patterns, strict=True)
+        for one in _found(file, bot, base, marks, named, begun)
     ]
     rows, left_out = _read_list(file, limits, remote, defaults, skip=skip)
     return BotList((*bots, *rows), skip, left_out, defaults)
@@ -96,28 +101,34 @@ def check_granted(file: TomlFile, bot: BotConfig) -> None:
         raise _of_row(error, bot.line) from None
 
 
-def fits_pattern(bot: BotConfig, folder: Path) -> bool:
-    """Whether the pattern that found this bot would find `folder`, which need not be there any more."""
-    marks = bot.pattern
+def places_of(folder: Path) -> tuple[Path, Path]:
+    """Where a folder lies, and where it lay if its last part is a link only now."""
+    return _real(folder), _real(folder.parent) / folder.name
+
+
+def fits_pattern(base: Path, marks: tuple[str, ...], folder: Path) -> bool:
+    """Whether the pattern of these `marks` would find `folder` below `base`. The folder need not be there any more."""
     parts = folder.parts[-len(marks) :]
     return (
-        bool(marks)
-        and len(folder.parts) > len(marks)
-        and _real(bot.folder.parents[len(marks) - 1]) == Path(*folder.parts[: -len(marks)])
+        len(folder.parts) > len(marks)
+        and _real(base) == Path(*folder.parts[: -len(marks)])
         and all(fnmatch.fnmatchcase(part, mark) for part, mark in zip(parts, marks, strict=True))
     )
 
 
-def _pattern(file: TomlFile, bot: BotConfig) -> tuple[Path, tuple[str, ...]]:
+def _pattern(file: TomlFile, bot: BotConfig, begun: Collection[Path]) -> tuple[Path, tuple[str, ...]]:
     """The folder in front of the first wildcard that the path of the bot has, and the parts of the path from there on;
-    none without a wildcard. A folder that is there may have such marks in its name, as may those around the file."""
+    none without a wildcard. A folder that is there, or was when the run began, may have such marks in its name, as may
+    those around the file."""
     base = file.path.parent
     written = "" if bot.remote is not None or bot.copy_of else str(file.get("bots", bot.place, "path"))
     parts = Path(written).parts
     for place, part in enumerate(parts):
-        if any(mark in part for mark in _WILDCARDS) and not is_there(base / part):
-            return base, parts[place:]
-        base = base / part
+        here = base / part
+        if any(mark in part for mark in _WILDCARDS) and not is_there(here):
+            if not any(folder.is_relative_to(_real(here)) for folder in begun):
+                return base, parts[place:]
+        base = here
     return base, ()
 
 
@@ -156,8 +167,11 @@ def with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict
     return merged
 
 
-def _found(file: TomlFile, bot: BotConfig, base: Path, marks: tuple[str, ...], named: set[Path]) -> Iterator[BotConfig]:
-    """The bot itself, or one for each folder that its pattern finds and no other [[bots]] names, in order of names."""
+def _found(
+    file: TomlFile, bot: BotConfig, base: Path, marks: tuple[str, ...], named: set[Path], begun: Collection[Path]
+) -> Iterator[BotConfig]:
+    """The bot itself, or one for each folder that its pattern finds and no other [[bots]] names, in order of names;
+    after them those that it found when the run began, and that are gone."""
     if not marks:
         yield bot
         return
@@ -170,6 +184,8 @@ def _found(file: TomlFile, bot: BotConfig, base: Path, marks: tuple[str, ...], n
         file.fail(key, f"'{dotted(*key)}' has '**' in it", "write a * for each level of folders, such as students/*")
     found = [folder for folder in base.glob("/".join(marks)) if is_folder(folder)]
     folders = sorted(folder for folder in found if not any(part[0] == "." for part in folder.relative_to(base).parts))
+    there = {place for folder in folders for place in places_of(folder)}
+    folders += [folder for folder in begun if folder not in there and fits_pattern(base, marks, folder)]
     if not folders:
         what = f"'{dotted(*key)}': no folder fits the pattern {show(written)}"
         file.fail(key, what, f"correct it; it begins at {here.resolve()}")

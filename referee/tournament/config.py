@@ -69,6 +69,7 @@ from typing import Any
 from referee.errors import ConfigError
 from referee.process.entry import Entry
 from referee.process.manifest import INTEGER_BOUND
+from referee.run.participants import Participant
 from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
@@ -250,8 +251,9 @@ def _homes(style: Format) -> dict[str, str]:
     return homes
 
 
-def load_config(path: Path) -> TournamentConfig:
-    """Read and check a tournament file, but not yet its bots' folders. Raises ConfigError."""
+def load_config(path: Path, known: Sequence[Participant] = ()) -> TournamentConfig:
+    """Read and check a tournament file, but not yet its bots' folders. `known` are the bots of a run of it, whose
+    folders need not be there any more. Raises ConfigError."""
     file = TomlFile(path)
     style = read_format(file)
     file.homes = partial(_homes, style)  # which loads all plug-ins
@@ -259,7 +261,8 @@ def load_config(path: Path) -> TournamentConfig:
     games = read_games(file)
     limits = read_limits(file)
     remote = read_remote(file)
-    listed = read_bots(file, limits, remote)
+    begun = dict.fromkeys(Path(bot.folder) for bot in known if bot.folder and not bot.joined)
+    listed = read_bots(file, limits, remote, begun)
     config = TournamentConfig(
         path=path,
         name=read_name(file),

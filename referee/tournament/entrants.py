@@ -31,7 +31,7 @@ from referee.process.sandbox import Profile
 from referee.run.participants import Participant
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import by_game_formats, get_format
-from referee.tournament.bot_list import LeftOut, check_granted, fits_pattern
+from referee.tournament.bot_list import LeftOut, check_granted, places_of
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, check_number, load_config
 from referee.tournament.identity import describe
 from referee.tournament.joining import departed_entry, stored_sources
@@ -47,7 +47,7 @@ def load_tournament(
     `known` are the bots of a run of it: those that have left it are taken as they were, and so is whatever the store
     has of those that stay, should their folders have another version by now, or none.
     """
-    config, left_out = of_run(load_config(path), known)
+    config, left_out = of_run(load_config(path, known), known)
     config, found = _loaded(config, known, to_play=to_play, elsewhere=elsewhere)
     if config.skip_bad and all(bot.joined for bot in known):
         config, found, left_out = _without_bad(config, found)
@@ -83,8 +83,7 @@ def load_tournament(
 
 def of_run(config: TournamentConfig, known: Sequence[Participant]) -> tuple[TournamentConfig, list[LeftOut]]:
     """The configuration with the bots of the run whose bots are `known`, as far as it depends on the disk who they are:
-    a folder that a pattern finds only now, or a bot that could not play when the run began, is left out; a folder that
-    a pattern does not find any more takes part."""
+    a folder that a pattern finds only now, or a bot that could not play when the run began, is left out."""
     first = [bot for bot in known if not bot.joined]
     if not first or not (config.skip_bad or any(bot.pattern for bot in config.bots)):
         return config, []
@@ -102,9 +101,6 @@ def of_run(config: TournamentConfig, known: Sequence[Participant]) -> tuple[Tour
             places.append((len(places), bot))
         elif not any(bot.remote is None and one.folder == str(_real(bot.folder)) for one in known):
             left_out.append(LeftOut(_place_of(bot), *_not_in_run(bot)))
-    for place, one in waiting.items():
-        if template := next((bot for bot in config.bots if one.folder and fits_pattern(bot, Path(one.folder))), None):
-            places.append((place, replace(template, folder=Path(one.folder))))
     if not changed:
         places.sort(key=lambda placed: placed[0])
     return replace(config, bots=tuple(bot for _, bot in places), left_out=()), left_out
@@ -117,7 +113,7 @@ def _is_of(bot: BotConfig, one: Participant) -> bool:
     if bot.remote is not None or not one.folder:
         return bot.remote is not None and not one.folder and bot.name == one.name
     return (
-        Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
+        Path(one.folder) in places_of(bot.folder)
         and bot.name in (None, one.name)
         and all(one.options.get(name) == value for name, value in bot.options.items())
     )
@@ -248,10 +244,7 @@ def _begun(config: TournamentConfig, known: Sequence[Participant]) -> list[Parti
         if one is not None
         and one.content
         and not one.out
-        and (
-            Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
-            or bot.folder.is_symlink()
-        )
+        and (Path(one.folder) in places_of(bot.folder) or bot.folder.is_symlink())
         and bot.name in (None, one.name)
         else None
         for bot, one in zip(config.bots, _in_places(config, known), strict=True)

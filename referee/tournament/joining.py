@@ -194,7 +194,7 @@ def _remote_of(text: JournalText, path: Path) -> RemoteConfig:
     if not text.configuration["ponder"]:
         step = "add one that the referee starts"
         raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", step)
-    config = load_config(path)
+    config = load_config(path, participants_of(text))
     if config.remote is None:
         step = f'add [remote] to {path}, with a line such as listen = "0.0.0.0:7000"'
         raise UsageError(f"{path} does not say where remote bots connect", step)

@@ -79,8 +79,45 @@ def test_marks_in_the_names_of_folders_that_are_there_make_no_pattern(write_bot,
         file.write_text(f'{HEAD}[[bots]]\npath = "{path}"\n')
         tournament = load_tournament(file)
         assert [entry.name for entry in tournament.entries] == ["x1", "x2"]
-        assert fits_pattern(tournament.bots[0], here / "class [a]" / "x9")
-        assert not fits_pattern(tournament.bots[0], here / "class a" / "x9")
+        assert fits_pattern(here / "class [a]", ("x*",), here / "class [a]" / "x9")
+        assert not fits_pattern(here / "class [a]", ("x*",), here / "class a" / "x9")
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_run_goes_on_when_the_folders_that_its_pattern_found_are_gone(
+    write_file, names, play, run_folder, tmp_path, left
+):
+    """Each bot plays on from the store."""
+    path = write_file(HEAD + CLASS)
+    begun = load_tournament(path)
+
+    def order(spec):
+        if spec.place == 1:
+            raise KeyboardInterrupt
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        play(begun, order=order)
+    known = newest_participants(run_folder.path.parent, "cup")
+    for name in ("ann", "bob", "cyd")[left:]:
+        shutil.rmtree(tmp_path / "bots" / name)
+    again = load_tournament(path, known)
+    assert describe(again) == describe(begun)
+    assert again.left_out == ()
+    assert play(again).summary.complete
+    assert left or "no folder fits the pattern" in refused(path)[0]
+
+
+def test_a_folder_with_marks_in_its_name_is_still_that_bot_when_it_is_gone(write_file, write_bot, names, tmp_path):
+    write_bot("[b]")
+    path = write_file(HEAD + '[[bots]]\npath = "bots/[b]"\n[[bots]]\npath = "bots/a?n"\n')
+    begun = load_tournament(path)
+    known = [
+        Participant(bot.id, bot.name, "1", dict(bot.options), folder=str(bot.folder), content=bot.content)
+        for bot in begun.entries
+    ]
+    shutil.rmtree(tmp_path / "bots" / "[b]")
+    assert describe(load_tournament(path, known)) == describe(begun)
 
 
 @pytest.mark.parametrize(
