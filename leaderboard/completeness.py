@@ -105,7 +105,11 @@ def _outcomes(
 
 def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIndex | None = None) -> Gaps:
     """Nothing is missing of a run that is not finished, or whose format is not installed here. `known` is what records
-    say that were read already, by match id."""
+    say that were read already, by match id.
+
+    What was decided since the run finished is not looked at: it changes what is still to be played, and may change who
+    should have met whom, but not what was played.
+    """
     text = run.journal
     path = run.folder.path
     finish = text.finish
@@ -113,35 +117,27 @@ def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIn
         return Gaps(path)
     finished, since = text.events[finish], text.events[finish + 1 :]
     rows, unusable = _outcomes(run, known, index)
+    then = Run(run.folder, text.until(finish))
     try:
-        progress = run.progress(rows)
+        progress = then.progress(rows)
     except UnknownFormat:
         return Gaps(path)
-    # What was decided since has to be played yet.
     there = {row.match_id for row in rows}
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
-    ends = [] if text.opened is None else [text.opened]
-    if run.schedule_config.style.uses_results:  # who meets whom behind such a match is decided when the run goes on
-        ends += [control.place for control in text.controls_around(finish)[1] if control.match_id]
-    end = min(ends, default=None)
     bad = {match_id for path_ in unusable if place_of(match_id := match_id_of(path_)) is not None} - left
     scheduled: set[str] = set()
     missing: list[str] = []
     damaged: list[str] = []
-    reached = False
     for spec, state in progress:
-        if reached := end is not None and spec.place >= end:
-            break  # the rest may be long
         scheduled.add(spec.match_id)
         if state == "open" and spec.match_id not in left:
             (damaged if spec.match_id in bad else missing).append(spec.match_id)
-    if not reached and not progress.schedule.ended:
+    if not progress.schedule.ended:
         wanted = int(finished.fields["rated"]) - len(taken - {None})
         unknown = max(0, wanted - len(there) - len(missing) - len(bad))
         return Gaps(path, missing, (), unknown, sorted(bad))
-    before = [row.match_id for row in rows if end is None or row.place < end]
-    return Gaps(path, missing, [match_id for match_id in before if match_id not in scheduled], 0, damaged)
+    return Gaps(path, missing, [row.match_id for row in rows if row.match_id not in scheduled], 0, damaged)
 
 
 class Verification:

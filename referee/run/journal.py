@@ -210,6 +210,10 @@ class JournalText:
         fallen = [control for control in in_force(before) if control.kind in RULES and control not in held]
         return min((control.place for control in (*opening, *fallen)), default=None)
 
+    def until(self, event: int) -> "JournalText":
+        """This journal as it was when this event was its last."""
+        return JournalText(self.events[: event + 1], self.controls_around(event + 1)[0], self.brief)
+
     def controls_around(self, event: int) -> tuple[tuple[Control, ...], tuple[Control, ...]]:
         """Those before this event, and those after it."""
         before = tuple(line for place, line in self.steps if place < event)

@@ -651,6 +651,41 @@ def test_no_record_is_foreign_because_an_earlier_match_was_annulled_or_judged_ag
     assert gaps_of(Run(here.run)).number == 0
 
 
+@pytest.mark.parametrize("choice", ["keep", "losses"])
+@pytest.mark.parametrize("leaves", ["before the end", "after the end"])
+def test_no_record_is_missing_because_a_bot_of_an_annulled_match_has_left_or_is_back(organiser, choice, leaves):
+    """Such a match is its loss while it is out, and a tie without it: other bots would have met in later rounds."""
+    here = organiser()
+    here.begin(6, "swiss", 1, more="[swiss]\nrounds = 3")
+    first = here.matches()[0]
+    bot = read_record(next(here.run.matches.glob(f"{first}.*"))).header.seats[0].name
+    assert here.explained("annul", "cup", first) == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    steps = [("withdraw", "cup", bot, "--choice", choice), ("reinstate", "cup", bot)]
+    if leaves == "before the end":
+        assert here.explained("extend", "cup", "--rounds", "1") == 0
+        assert here.explained(*steps.pop(0)) == 0
+        assert here.explained("run", here.file, "--quiet") == 0
+    for step in steps:
+        assert here.explained(*step) == 0
+        assert gaps_of(Run(here.run)).number == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert gaps_of(Run(here.run)).number == 0
+
+
+def test_a_match_that_was_off_without_its_bot_is_not_missing_when_the_bot_is_back(organiser):
+    """Matches behind it had been played when the bot left, so its own place is before that of the return."""
+    here = organiser()
+    here.begin(3, "round-robin", 2)
+    first = here.matches()[0]
+    bot = read_record(next(here.run.matches.glob(f"{first}.*"))).header.seats[0].name
+    assert here.explained("annul", "cup", first, "--replay") == 0
+    assert here.explained("withdraw", "cup", bot) == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert here.explained("reinstate", "cup", bot) == 0
+    assert gaps_of(Run(here.run)).number == 0
+
+
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
     from referee.process.entry import load_entry
     from referee.run.journal import Journal
