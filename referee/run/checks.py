@@ -149,9 +149,14 @@ def _broken(epoch: Epoch) -> str:
 def _luck_words(epochs: tuple[Epoch, ...]) -> str:
     if not epochs[0].commitment:
         return "its dice and cards have no secret: anyone who knows the tournament's seed can compute it beforehand"
-    kept = [epoch.number for epoch in epochs if not epoch.secret]
-    if kept:
+    kept = next((epoch.number for epoch in epochs if not epoch.secret), None)
+    if kept == 0:
         return (
             "the secret of its luck is revealed when the run is finished: until then no seed can be checked against it"
+        )
+    if kept is not None:
+        return (
+            f"the secret of epoch {kept} of its luck is revealed when that is over: until then no seed can be checked"
+            " of what came to count since it began; all seeds before were checked"
         )
     return "the secret of its luck was committed to before the first match; all seeds were checked against it"

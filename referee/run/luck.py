@@ -14,10 +14,12 @@ import shlex
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError, PlatformError, UsageError
+from referee.record.journal import COUNTED, FOUND
 from referee.record.sync import sync_folder
 from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
 from referee.schedule.seeds import MatchSeeds, commitment
@@ -37,6 +39,11 @@ class Epoch:
     over: bool = False
 
     @property
+    def is_public(self) -> bool:
+        """Whether no secret keys its luck."""
+        return self.number == 0 and not self.commitment
+
+    @property
     def holds(self) -> bool:
         """Whether the secret that was revealed is the one that was committed to."""
         try:
@@ -52,12 +59,12 @@ def epochs_of(text: JournalText) -> tuple[Epoch, ...]:
     public_over = False
     for _, line in text.steps:
         if line.kind == EPOCH:
-            found.append(Epoch(len(found), str(line.fields["commitment"])))
+            found.append(Epoch(len(found), str(line.fields.get("commitment", ""))))
         elif line.kind == REVEALED:
-            number = int(line.fields["epoch"])
-            if not 0 <= number < len(found):
+            number = line.fields.get("epoch")
+            if type(number) is not int or not 0 <= number < len(found):
                 raise JournalError(f"the journal reveals the secret of epoch {number}, which it does not have", _COPY)
-            found[number] = Epoch(number, found[number].commitment, str(line.fields["secret"]), over=True)
+            found[number] = Epoch(number, found[number].commitment, str(line.fields.get("secret", "")), over=True)
         elif line.kind == "finished":
             public_over = not line.fields["missing"]
         elif line.kind == "resumed":
@@ -229,14 +236,27 @@ def _parsed(line: str) -> bytes | None:
     return secret if len(secret) == SECRET_BYTES else None
 
 
-def seeds_of(text: JournalText) -> tuple[MatchSeeds, bool]:
-    """The match seeds that follow from the secrets that the journal has revealed, and whether all are revealed."""
+def seeds_of(text: JournalText) -> tuple[MatchSeeds, int]:
+    """The match seeds that follow from the secrets of its first epochs, up to the first that is not revealed, and how
+    many epochs there are."""
     assert text.created is not None
     epochs = epochs_of(text)
     configuration: Mapping[str, Any] = text.created.fields["configuration"]
-    known = [
-        bytes.fromhex(epoch.secret) if epoch.commitment else None
-        for epoch in epochs
-        if epoch.holds or not epoch.commitment
-    ]
-    return MatchSeeds(int(configuration["seed"]), tuple(known)), len(known) == len(epochs)
+    known = takewhile(lambda epoch: epoch.holds or epoch.is_public, epochs)
+    revealed = tuple(None if epoch.is_public else bytes.fromhex(epoch.secret) for epoch in known)
+    return MatchSeeds(int(configuration["seed"]), revealed), len(epochs)
+
+
+def epochs_when_counted(text: JournalText) -> dict[str, int]:
+    """By match id, how many epochs there were when its record came to count: it is of one of these. What an epoch that
+    began later is committed to says nothing about it. Empty for a run of one epoch."""
+    if not any(line.kind == EPOCH for _, line in text.steps):
+        return {}
+    found: dict[str, int] = {}
+    epochs = 1
+    for line in text.events:
+        if line.kind == EPOCH:
+            epochs += 1
+        elif line.kind in (COUNTED, FOUND):
+            found |= dict.fromkeys(line.fields["matches"], epochs)
+    return found

@@ -29,7 +29,7 @@ from referee.run.decisions import JoiningBot
 from referee.run.folder import RunFolder, title_of
 from referee.run.journal import JournalText, read_brief, read_journal
 from referee.run.lock import is_run
-from referee.run.luck import Epoch, epochs_of, seeds_of
+from referee.run.luck import Epoch, epochs_of, epochs_when_counted, seeds_of
 from referee.run.machine_facts import facts_in_headers, flat_facts
 from referee.run.orders import WAIT_S, OrderKind, give
 from referee.run.participants import Participant, participants_of
@@ -37,6 +37,7 @@ from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result, ScheduleProgress, cancelled, planned
+from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import Limits
 from referee.texts import one_line
 
@@ -292,13 +293,19 @@ class Run:
         it can be read."""
         if not self.begun:
             return verify_file(path, match_id=match_id_of(path) if self.folder.journal.exists() else "")
-        seeds, complete = self._seeds
+        match_id = match_id_of(path)
+        digest = self.anchors.digests.get(match_id, "")
+        seeds, epochs, when_counted = self._seeds
+        epochs = when_counted.get(match_id, epochs) if digest else epochs
+        of_match = replace(seeds, secrets=seeds.secrets[:epochs])
         return verify_file(
             path,
             identities={bot.entry_id: (bot.name, bot.version) for bot in self.participants},
-            seeds=(lambda header: seeds.seeds_of(header.game, header.block)) if complete else None,
-            match_id=match_id_of(path),
-            anchored=self.anchors.digests.get(match_id_of(path), "") if counts_in(path) else "",
+            seeds=(lambda header: of_match.seeds_of(header.game, header.block))
+            if len(of_match.secrets) == epochs
+            else None,
+            match_id=match_id,
+            anchored=digest if counts_in(path) else "",
         )
 
     def get_ready_to_verify(self) -> None:
@@ -306,8 +313,10 @@ class Run:
         _ = self.participants, self.anchors, self._seeds if self.begun else None
 
     @cached_property
-    def _seeds(self) -> Any:
-        return seeds_of(self.journal)
+    def _seeds(self) -> tuple[MatchSeeds, int, Mapping[str, int]]:
+        """The seeds that are known, how many epochs there are, and by match how many there were when it came to
+        count."""
+        return *seeds_of(self.journal), epochs_when_counted(self._whole_journal)
 
     def check(self, key: str = "", named: Iterable[str] = ()) -> RunCheck:
         """What the journal says of luck, records, signature and itself. `key`: the run has to be signed by it. `named`

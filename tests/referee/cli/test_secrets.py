@@ -11,6 +11,7 @@ from referee.run.folder import RunFolder
 from referee.run.head import head_file
 from referee.run.journal import Journal, read_journal
 from referee.run.luck import keep_secrets
+from referee.schedule.seeds import commitment
 
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 GAMES = ("manhattan_traffiq", "--seat", str(BOTS / "random"), "--seat", str(BOTS / "random"))
@@ -114,6 +115,30 @@ def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
     assert printed.code == 1
     assert f"the seed {read_record(chosen).footer.seed} does not follow from the secret of the run" in printed.out
     assert str(other) not in printed.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("revealed", [False, True])
+def test_an_epoch_that_is_added_to_a_journal_does_not_end_the_check_of_the_seeds_before(played, crosstown, revealed):
+    """The secret that the journal commits to is not the one that the matches were played on."""
+    real = played.secrets.read_text().strip()
+    lines = read_journal(played.journal).events
+    played.journal.unlink()
+    head_file(played.journal).unlink()
+    with Journal(played.journal, read_journal(played.journal)) as journal:
+        for line in lines:
+            text = json.dumps(dict(line.fields)).replace(real, SECRET.hex())
+            journal.append(line.kind, **json.loads(text.replace(commitment(bytes.fromhex(real)), commitment(SECRET))))
+    assert crosstown("sign", "cup").code == 0
+    with Journal(played.journal, read_journal(played.journal)) as journal:
+        journal.append("epoch", epoch=1, commitment=commitment(bytes.fromhex(real)))
+        if revealed:
+            journal.append("revealed", epoch=1, secret=real)
+        journal.write_head()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert printed.out.count("does not follow from the secret of the run") == len(list(played.matches.glob("*.gz")))
+    assert revealed or "no seed can be checked of what came to count since it began" in printed.out
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from referee.run.decisions import annul
 from referee.run.journal import EPOCH, REVEALED, Journal, read_journal
 from referee.run.luck import (
     epochs_of,
+    epochs_when_counted,
     keep_secrets,
     read_secrets,
     seeds_of,
@@ -67,8 +68,8 @@ def test_all_seeds_follow_from_the_secret_that_is_committed_to_first_and_reveale
     assert [line.kind for line in lines] == ["created", "counted", REVEALED, "finished"]
     assert lines[0].fields["commitment"] == commitment(secret)
     assert lines[2].fields == {"epoch": 0, "secret": secret.hex()}
-    luck, complete = seeds_of(read_journal(run_folder.journal))
-    assert complete
+    luck, epochs = seeds_of(read_journal(run_folder.journal))
+    assert len(luck.secrets) == epochs
     for spec in specs_of(tournament, luck):
         assert seeds(run_folder)[spec.match_id] == block_seed(secret, 1, "toy", spec.block)
 
@@ -103,10 +104,29 @@ def test_a_match_that_is_played_after_the_secret_was_told_has_luck_of_its_own(ma
     assert epoch == {"epoch": 1, "commitment": commitment(secret_in_force(run_folder))}
     assert after[match_id] == block_seed(secret_in_force(run_folder), 1, "toy", 0)
     assert [fields["epoch"] for fields in events(run_folder, REVEALED)] == [0, 1]
-    luck, complete = seeds_of(read_journal(run_folder.journal))
-    assert complete
+    luck, epochs = seeds_of(read_journal(run_folder.journal))
+    assert len(luck.secrets) == epochs
     assert after[match_id] in luck.seeds_of("toy", 0)
     assert play(make_tournament(2), secrets=()).executor is None, "both epochs count"
+
+
+def test_a_match_is_of_an_epoch_that_had_begun_when_it_came_to_count(make_tournament, play, run_folder):
+    play(make_tournament(2), secrets=())
+    assert epochs_when_counted(read_journal(run_folder.journal)) == {}, "there is one epoch"
+    first, second = sorted(seeds(run_folder))[:2]
+    annul(run_folder, first, replay=True, by="ann", reason="")
+    play(make_tournament(2), secrets=())
+    found = epochs_when_counted(read_journal(run_folder.journal))
+    assert (found[first], found[second]) == (2, 1)
+
+
+@pytest.mark.parametrize("fields", [{"epoch": 7, "secret": ""}, {"epoch": "x", "secret": ""}, {}])
+def test_a_line_that_reveals_no_secret_of_the_run_is_damage(make_tournament, play, run_folder, fields):
+    play(make_tournament(2))
+    with Journal(run_folder.journal, read_journal(run_folder.journal)) as journal:
+        journal.append(REVEALED, **fields)
+    with pytest.raises(JournalError, match="which it does not have"):
+        epochs_of(read_journal(run_folder.journal))
 
 
 def test_a_finished_run_that_is_looked_at_again_draws_nothing(make_tournament, play, run_folder):
