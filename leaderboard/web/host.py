@@ -107,8 +107,9 @@ class PlayHost(Protocol):
     def options(self, game: str) -> Sequence[Option]:
         """Those of its options that may be set here."""
 
-    def start(self, setup: Setup) -> Sequence[HumanSeat]:
-        """Begin a match; its people's seats. May take a while: bots are built. PlayRefused."""
+    def start(self, setup: Setup, visitor: str) -> Sequence[HumanSeat]:
+        """Begin a match for the visitor of this address; its people's seats. May take a while: bots are built.
+        PlayRefused."""
 
     def going_on(self) -> Sequence[HumanSeat]:
         """The open seats of live matches that anyone who may start a match may take; none where strangers play."""

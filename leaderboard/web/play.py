@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from leaderboard.frames import last_frame
-from leaderboard.web.accounts import session_of
+from leaderboard.web.accounts import address_of, session_of
 from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
@@ -57,7 +57,7 @@ async def begin(request: Request) -> Response:
     form = await form_of(request)
     _guard(request).check(request, form.get("token", ""), session_of(request))
     try:
-        seats = await asyncio.to_thread(_host(request).start, _setup(form))
+        seats = await asyncio.to_thread(_host(request).start, _setup(form), address_of(request))
     except PlayRefused as refusal:
         return await asyncio.to_thread(_form, request, form.get("game", ""), form, refusal.sentence)
     if len(seats) == 1:

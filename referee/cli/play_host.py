@@ -32,6 +32,9 @@ AT_ONCE = 8
 UNSEEN_S = 300.0
 """A match is ended when for so long nobody has followed any of its people's pages: closed tabs keep its place."""
 
+PER_VISITOR = 2
+"""Of these matches, those that one address may have where strangers play."""
+
 LOOK_S = 5.0
 
 KEPT = 64
@@ -48,16 +51,19 @@ class Host:
         *,
         move_limit_s: float | None = None,
         alone: bool = True,
+        per_visitor: int = PER_VISITOR,
         secret: Path | None = None,
     ) -> None:
         """`move_limit_s` is what a person has for a move. `alone`: only this machine may play, so that who asks may
-        take up any seat. `secret`: a file with the secret that all luck follows from. UsageError."""
+        take up any seat. `per_visitor`: matches that one address may have going on, unless `alone`. `secret`: a file with the secret that all luck follows from. UsageError."""
         self.run = runs / SINGLE
         self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
         self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}
         self._seats: dict[str, list[Person]] = {}
         self._going: dict[str, asyncio.Task[None]] = {}
+        self._visitors: dict[str, str] = {}
         self._alone = alone
+        self._per_visitor = per_visitor
         self._secret = None if secret is None else read_secrets(secret)[0]
         self._secret_file = secret
         self._begun = 0
@@ -89,12 +95,17 @@ class Host:
         process, for instance those of OpenSpiel's games."""
         return [option for option in get_game(game).options if self._alone or option.is_bounded]
 
-    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+    def start(self, setup: Setup, visitor: str = "") -> Sequence[HumanSeat]:
         with self._starting:
             if HUMAN not in setup.seats:
                 raise PlayRefused("no seat is a person's", "choose one, or play bots with: crosstown match")
             if len(self._going) >= AT_ONCE:
                 raise PlayRefused(f"{AT_ONCE} matches are being played", "end one of them first")
+            if not self._alone and list(self._visitors.values()).count(visitor) >= self._per_visitor:
+                raise PlayRefused(
+                    f"{self._per_visitor} matches of your address are being played, the most for one address",
+                    "end one of them first",
+                )
             move_s = self._clock["move_s"]
             if not self._alone and setup.bot_move_s > move_s:
                 raise PlayRefused(
@@ -103,7 +114,7 @@ class Host:
             try:
                 check_name(setup.name)
                 planned = self._planned(setup)
-                people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
+                people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name, visitor))
                 self._begun += 1
             except Exception as error:
                 refusal = explain(error)
@@ -135,7 +146,7 @@ class Host:
             confinement=hiding(settle(), self._secret_file),
         )
 
-    async def _begin(self, planned: Plan, name: str) -> list[Person]:
+    async def _begin(self, planned: Plan, name: str, visitor: str) -> list[Person]:
         scratch = Path(tempfile.mkdtemp(prefix="crosstown-"))
         people: list[Person] = []
         try:
@@ -161,6 +172,7 @@ class Host:
         for old in list(self._seats)[:-KEPT]:
             if old not in self._going:
                 del self._seats[old]
+        self._visitors[spec.match_id] = visitor
         self._going[spec.match_id] = self._loop.create_task(self._play(planned, spec, entries, people))
         return people
 
@@ -188,7 +200,7 @@ class Host:
         finally:
             minding.cancel()
             self._unseen.discard(spec.match_id)
-            del self._going[spec.match_id]
+            del self._going[spec.match_id], self._visitors[spec.match_id]
             for person in people:
                 self._loop.remove_reader(person.pipe)
                 person.end(how)

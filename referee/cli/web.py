@@ -118,13 +118,20 @@ def web(
     with listen_on(host, port) as listening, ExitStack() as stack:
         playing: PlayHost | None = None
         if play or play_open:
-            from referee.cli.play_host import Host
+            from referee.cli.play_host import AT_ONCE, PER_VISITOR, Host
 
             if secret is not None:
                 read_secrets(secret)
                 print_text(known_words(secret))
             playing = stack.enter_context(
-                Host(runs, bots or own_bots(), move_limit_s=move_limit_s, alone=not play_open, secret=secret)
+                Host(
+                    runs,
+                    bots or own_bots(),
+                    move_limit_s=move_limit_s,
+                    alone=not play_open,
+                    per_visitor=max(PER_VISITOR, AT_ONCE * per_address // connections),
+                    secret=secret,
+                )
             )
         known = frozenset(names or ()) | {host}
         limits = WebLimits(

@@ -56,6 +56,7 @@ class Host:
         self.run = run
         self.sits = Seat()
         self.asked: list[Setup] = []
+        self.visitors: list[str] = []
 
     def opponents(self, game: str) -> list[Opponent]:
         return [Opponent("0", "<script>\u202e", "1")]
@@ -63,8 +64,9 @@ class Host:
     def options(self, game: str) -> Sequence[Option]:
         return get_game(game).options
 
-    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+    def start(self, setup: Setup, visitor: str) -> Sequence[HumanSeat]:
         self.asked.append(setup)
+        self.visitors.append(visitor)
         if setup.game == "none":
             raise PlayRefused("there is <no> such game", "choose another one")
         return [self.sits]
@@ -103,6 +105,7 @@ async def test_a_form_of_ours_starts_a_match(client: httpx.AsyncClient, host: Ho
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/play/m1/{host.sits.key}"
     assert host.asked == [Setup("toy", ("human", "0"), {"rounds": "2"}, "Eve", 0.5)]
+    assert host.visitors == ["127.0.0.1"]
 
 
 async def test_what_cannot_be_started_is_said_on_the_page(client: httpx.AsyncClient) -> None:

@@ -68,7 +68,7 @@ class Host:
     def options(self, game: str) -> list[Option]:
         return []
 
-    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+    def start(self, setup: Setup, visitor: str) -> Sequence[HumanSeat]:
         raise NotImplementedError
 
     def going_on(self) -> Sequence[HumanSeat]:

@@ -237,6 +237,20 @@ def test_a_stranger_gives_bots_no_more_time_than_people_have(tmp_path: Path) -> 
         assert host.seat(seat.match_id, seat.key) is seat
 
 
+def test_one_address_has_some_of_the_places_where_strangers_play(tmp_path: Path) -> None:
+    with Host(tmp_path / "runs", [BOTS], alone=False) as host:
+        (seat,) = host.start(against_random(host), "10.0.0.1")
+        host.start(against_random(host), "10.0.0.1")
+        with pytest.raises(PlayRefused, match="2 matches of your address are being played"):
+            host.start(against_random(host), "10.0.0.1")
+        host.start(against_random(host), "10.0.0.2")
+        asked = wait_for(seat, lambda now: now.question is not None).question
+        assert asked is not None
+        seat.answer(asked.decision, None)
+        wait_for(seat, lambda now: bool(now.over))
+        assert host.start(against_random(host), "10.0.0.1")
+
+
 def test_a_name_that_is_refused_is_refused_without_a_path_of_this_machine(host: Host) -> None:
     with pytest.raises(PlayRefused, match="control character") as refused:
         host.start(replace(against_random(host), name="a\nb"))
