@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from leaderboard.completeness import gaps_of
 from leaderboard.controls import Counted
 from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.official import INTERVAL_95, METHOD, rate
@@ -37,11 +38,13 @@ _STRONGER = "bots may be stronger under one than under the other; to join them a
 @dataclass(frozen=True, slots=True)
 class Joint:
     """Several runs that fit together. `counted` are all their matches that count; `entrants` by game and number of
-    players: the bots of the runs that have these."""
+    players: the bots of the runs that have these. `lost`: how many matches of each run were played and have no good
+    record, for the runs that have such."""
 
     runs: tuple[Run, ...]
     counted: Counted
     entrants: Mapping[Pool, Sequence[Entrant]]
+    lost: Mapping[Path, int]
 
 
 def join(
@@ -69,7 +72,14 @@ def join(
         dict(forfeits),
         anchors=fixed,
     )
-    return Joint(tuple(ordered), together, _entrants(ordered))
+    lost = {
+        run.folder.path: gaps_of(run).lost
+        for run, counted in zip(ordered, found, strict=True)
+        if len(counted.rows) < run.total - counted.annulled
+    }
+    return Joint(
+        tuple(ordered), together, _entrants(ordered), {run: number for run, number in lost.items() if number}
+    )
 
 
 def joint_standings(joint: Joint, *, pooled: bool = False) -> list[Standing]:

@@ -230,17 +230,22 @@ def _told(rating: float | None) -> float:
 
 def apart(table: Iterable[Standing]) -> str:
     """What must be said of bots that have never met, not even through others; '' if all have."""
-    groups: dict[Pool, set[int]] = {}
-    for row in table:
-        if row.group is not None:
-            groups.setdefault((row.game, row.players), set()).add(row.group)
-    parts = [f"{_pool_words(pool)}: {len(found)} groups" for pool, found in groups.items() if len(found) > 1]
+    parts = [f"{_pool_words(pool)}: {number} groups" for pool, number in split_pools(table).items()]
     if not parts:
         return ""
     return (
         f"Not all bots have met ({'; '.join(parts)}): each group is ranked separately, and the ratings of different"
         " groups cannot be compared."
     )
+
+
+def split_pools(table: Iterable[Standing]) -> dict[Pool, int]:
+    """The tables whose bots have not all met, with the number of their groups: a rank there is one in a group."""
+    groups: dict[Pool, set[int]] = {}
+    for row in table:
+        if row.group is not None:
+            groups.setdefault((row.game, row.players), set()).add(row.group)
+    return {pool: len(found) for pool, found in groups.items() if len(found) > 1}
 
 
 def _pool_words(pool: Pool) -> str:

@@ -22,7 +22,7 @@ from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS, TEMPLATES, bar_cell
 from leaderboard.results import has_people, is_mirror, is_person, outcome_for, result_words
-from leaderboard.standings import CAPTION, Pool, Standing, rating_words
+from leaderboard.standings import CAPTION, Pool, Standing, rating_words, split_pools
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import end_words, game_title, match_label, match_title, option_words, pool_title, with_names
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
@@ -116,7 +116,11 @@ def search(request: Request) -> Response:
     found = []
     for place in there(request):
         tables = tables_of(request, place)
-        found += [(place, tables.facts.title or place.name, game_title(row.game), row) for row in tables.table]
+        split = split_pools(tables.table)
+        found += [
+            (place, tables.facts.title or place.name, game_title(row.game), row, (row.game, row.players) in split)
+            for row in tables.table
+        ]
     found.sort(key=lambda one: (one[3].name.lower(), one[1], one[2]))
     return page(request, "search.html", found=found)
 

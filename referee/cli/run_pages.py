@@ -406,9 +406,9 @@ def play_tournament(
         early=early,
         table_if_stopped=as_json,
     )
-    tournament, table = played.tournament, list(played.table.rows)
+    tournament = played.tournament
     if as_json:
-        print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
+        print_json(_outcome(folder, played))
     elif not quiet:
         _tell(tournament, _go_on(tournament, out), folder, played)
     tell_problem(played)
@@ -670,9 +670,11 @@ def _fault_lines(folder: RunFolder, table: "Sequence[Standing]") -> list[str]:
     return lines
 
 
-def _outcome(
-    tournament: Tournament, folder: RunFolder, summary: Summary, table: "list[Standing]", elapsed_s: float, problem: str
-) -> dict[str, object]:
+def _outcome(folder: RunFolder, played: Played) -> dict[str, object]:
+    from leaderboard.standings import apart
+
+    tournament, summary, table = played.tournament, played.summary, played.table
+    own = placings(tournament, summary)
     return {
         "folder": str(folder.path),
         "total": summary.total,
@@ -690,10 +692,13 @@ def _outcome(
             for item in summary.given_up
         ],
         "stopped": summary.stopped,
-        "placings": placings(tournament, summary),
-        "elapsed_s": round(elapsed_s, 3),
-        "database_problem": problem,
-        "standings": [row.to_dict() for row in table],
+        "placings": own,
+        "placings_notes": list(table.format_table.notes) if own else [],
+        "elapsed_s": round(played.elapsed_s, 3),
+        "database_problem": played.problem,
+        "standings": [row.to_dict() for row in table.rows],
+        "apart": apart(table.rows),
+        "caption": table.caption,
     }
 
 

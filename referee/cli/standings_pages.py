@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from leaderboard.columns import table_of
+from leaderboard.completeness import lost_words
 from leaderboard.joint import (
     CAPTION,
     Combined,
@@ -66,6 +67,7 @@ def print_joint(
         values: dict[str, Any] = {
             "runs": [str(run.folder.path) for run in joint.runs],
             "played": len(joint.counted.rows),
+            "lost": {str(run): number for run, number in joint.lost.items()},
             "standings": [row.to_dict() for row in rows],
             "method": CAPTION,
             "caption": joint.counted.caption(),
@@ -77,8 +79,11 @@ def print_joint(
         sums = {"combined": [row.to_dict() for row in whole], "combined_apart": groups} if in_one else {}
         print_json(values | sums)
         return
-    if as_csv and groups:
-        print(groups, file=sys.stderr)
+    lost = [lost_words(run, number) for run, number in joint.lost.items()]
+    for sentence in [*lost, *filter(None, [groups])] if as_csv else ():
+        print(sentence, file=sys.stderr)
+    for sentence in () if as_csv else lost:
+        print_text(sentence)
     if as_csv and in_one:
         pools = list(dict.fromkeys((row.game, row.players) for row in rows))
         columns = ["rank", "name", "version", "entry_id", "total", "error", *(_mu_of(pool) for pool in pools), "group"]

@@ -212,6 +212,22 @@ def test_the_commands_print_one_table_as_text_json_and_csv(crosstown, runs):
         assert crosstown("standings", *words).code == 2
 
 
+def test_a_table_over_several_runs_says_which_records_are_lost(crosstown, runs):
+    assert json.loads(crosstown("standings", "one", "two", "six", "--json").out)["lost"] == {}
+    for run in runs[::2]:
+        number = len(list(run.folder.matches.glob("*.gz")))
+        with Journal(run.folder.journal, read_journal(run.folder.journal)) as journal:
+            journal.append("finished", rated=number, missing=0)
+    next(runs[0].folder.matches.glob("*.gz")).unlink()
+    sentence = "1 match was played and has no good record: crosstown matches verify "
+    for words in ((), ("--combined",)):
+        printed = crosstown("standings", "one", "six", *words)
+        assert printed.out.count(sentence) == 1
+        assert f"{sentence}runs/one" in printed.out
+        assert f"{sentence}runs/one" in crosstown("standings", "one", "six", "--csv", *words).err
+        assert json.loads(crosstown("standings", "one", "six", "--json", *words).out)["lost"] == {"runs/one": 1}
+
+
 def test_a_table_over_games_sums_what_each_bot_has_played(crosstown, write_tournament, make_run, runs, tmp_path):
     """Three seats are a table of their own, in which nothing was played yet."""
     three = make_run("three", others=["cyd", "dan"], more="players = 3\n", played=0)

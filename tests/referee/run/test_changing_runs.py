@@ -584,6 +584,20 @@ def test_a_bot_plays_on_as_it_was_when_its_link_leads_to_another_version(organis
     assert leaves or f"{here.folders['bot1']} leads elsewhere since this run began" in said
 
 
+def test_the_command_that_plays_says_in_json_all_that_it_says_of_its_tables(organiser):
+    here = organiser()
+    here.begin(4, "swiss", 1, more="[swiss]\nrounds = 1")
+    first = json.loads(here.command("run", here.file, "--json")[1])
+    assert first["apart"].startswith("Not all bots have met (toy with 2 players: 2 groups)")
+    assert (first["placings_notes"], first["caption"]) == ([], "")
+    here.explained("withdraw", "cup", "bot0", "--choice", "annul")
+    here.explained("annul", "cup", here.matches()[-1])
+    then = json.loads(here.command("run", here.file, "--json")[1])
+    shown = json.loads(here.command("standings", "cup", "--json")[1])
+    assert then["placings_notes"] == shown["placings_notes"] != []
+    assert (then["apart"], then["caption"]) == (shown["apart"], shown["caption"])
+
+
 def test_a_run_that_has_all_its_matches_says_how_many_of_them_are_annulled(organiser):
     here = organiser()
     here.begin(3, "round-robin")
