@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from referee.match.effort import NO_EFFORT, Effort, measure_effort, ready_below, state_below
-from referee.match.seat import SeatEnd, SeatListener, Wants
+from referee.match.seat import Contact, SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
 from referee.process.entry import Entry, lost_folders
 from referee.process.manifest import plays
@@ -96,6 +96,9 @@ class LiveBot:
     def away_s(self) -> float:
         """A process of the referee's has no connection to lose."""
         return 0.0
+
+    def contact(self, since_ns: int) -> Contact:
+        return "there"
 
     def plays(self, game: str) -> bool:
         """Whether the bot says that it can."""
@@ -299,6 +302,11 @@ class RemoteBotSeat:
     @property
     def away_s(self) -> float:
         return self.session.away_s
+
+    def contact(self, since_ns: int) -> Contact:
+        if self.session.back_at_s * 1e9 > since_ns:
+            return "back"
+        return "lost" if self.session.is_lost(since_ns / 1e9) else "there"
 
     def plays(self, game: str) -> bool:
         """Whether the bot says that it can."""

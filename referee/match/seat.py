@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from referee.match.effort import Effort
 from referee.record.reasons import EndReason
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 FREE_MEMORY_VOIDS = 2
 """So many matches of one bot in one run are void because the machine had no memory left for it. From then on such an
 end is the bot's own: a bot can fill what is left of the machine's memory whenever it is about to lose."""
+
+
+Contact: TypeAlias = Literal["there", "lost", "back"]
+"""With a bot, since a moment: it has been there, or is gone for good; its connection is broken and it may come back, or
+may be broken, for nothing has come on it; or it has come back over another connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,9 @@ class Seat(Protocol):
     @property
     def away_s(self) -> float:
         """How long the connection to it has been broken, while it may come back; 0 for one that is there or gone."""
+
+    def contact(self, since_ns: int) -> Contact:
+        """How it was since this moment."""
 
     def listen(self, listener: SeatListener | None) -> None:
         """From now on tell `listener`; if the bot is gone already, at once."""

@@ -46,6 +46,9 @@ MOST_STRAY_LIMITS = 8
 it is late is given back."""
 
 RECORDED_STRAY_MESSAGES = 10
+_LOOK_NS = 250_000_000
+"""So often it is looked whether a bot is back that has lost its connection before it was ready."""
+
 ENDING_NS = 1_000_000_000
 """So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
 mere close."""
@@ -91,6 +94,7 @@ class SeatController:
         self._wake: asyncio.Future[None] | None = None
         self._trouble: Exception | None = None
         self._starting = False
+        self._ready_timers: dict[int, Handle] = {}
         self._over = False
         self._ponder = spec.ponder
         self._charged_for_memory = spec.charged_for_memory
@@ -105,7 +109,7 @@ class SeatController:
         """Send each seat its MatchStart and wait for all Ready. A late seat has a start_failed fault."""
         self._starting = True
         self._waiting_for = {seat.number for seat in self.seats}
-        timers: list[Handle] = []
+        looks: list[Handle] = []
         try:
             for seat, message in zip(self.seats, messages, strict=True):
                 if not self._ponder:
@@ -113,14 +117,13 @@ class SeatController:
                 seat.begin()
                 seat.bot.send(message)
                 seat.bot.listen(seat)
-                waits, ready_s = Waits(seat.bot), seat.limits.ready_s
-                timers.append(Deadline(self._clock, ready_s, partial(self._ready_time_is_up, seat), waits.excused_ns))
-                timers.append(
-                    self._clock.call_at(self._clock.now_ns() + round(ready_s / PROBE_SHARE * 1e9), waits.look)
-                )
+                waits, ready_s, now_ns = Waits(seat.bot), seat.limits.ready_s, self._clock.now_ns()
+                up = partial(self._ready_time_is_up, seat, now_ns)
+                self._ready_timers[seat.number] = Deadline(self._clock, ready_s, up, waits.excused_ns)
+                looks.append(self._clock.call_at(now_ns + round(ready_s / PROBE_SHARE * 1e9), waits.look))
             await self._sleep(self._start_has_failed)
         finally:
-            for timer in timers:
+            for timer in (*self._ready_timers.values(), *looks):
                 timer.cancel()
         self._starting = False
         for number, why in self._forfeits:
@@ -221,11 +224,26 @@ class SeatController:
         except Exception as error:
             self._break(error)
 
-    def _ready_time_is_up(self, seat: SeatPlay) -> None:
+    def _ready_time_is_up(self, seat: SeatPlay, since_ns: int) -> None:
+        """A bot whose connection has broken, or may have, is awaited for as long as it may stay away. When it is back it
+        gets MatchStart again, and once as much time as at first."""
+        if seat.ready or seat.fault is not None:
+            return
+        contact = seat.bot.contact(since_ns)
+        if contact == "lost":
+            again = partial(self._ready_time_is_up, seat, since_ns)
+            self._ready_timers[seat.number] = self._clock.call_at(self._clock.now_ns() + _LOOK_NS, again)
+        elif contact == "back":
+            after = partial(self._is_not_ready, seat, "its connection broke and it was back")
+            self._ready_timers[seat.number] = Deadline(self._clock, seat.limits.ready_s, after)
+        else:
+            self._is_not_ready(seat, "MatchStart")
+
+    def _is_not_ready(self, seat: SeatPlay, since: str) -> None:
         if not seat.ready:
             limit_s = seat.limits.ready_s
-            detail = f"not ready {limit_s:g} s after MatchStart"
             seat.bot.ask_for_stacks()
+            detail = f"not ready {limit_s:g} s after {since}"
             self._blame(seat, EndReason.START_FAILED, detail, {"limit_us": int(limit_s * 1e6)})
 
     def _reach_cap(self) -> None:

@@ -601,7 +601,8 @@ class _Host:
             self._caps_s[spec.match_id] = cap_s
             waits_s = [max(self._invited[one].wait_s, self._invited[one].reconnect_s) for one in ids]
             waits_s += [self._reconnect_s] if remote else []
-            limit_s = sum(self._caps_s.values()) + max(waits_s, default=0.0)
+            # Before the match, and once more while the bot gets ready.
+            limit_s = sum(self._caps_s.values()) + 2 * max(waits_s, default=0.0)
             try:
                 async with asyncio.timeout(limit_s):
                     await self._worker.tell(process, before + messages.play_line(spec))

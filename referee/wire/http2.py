@@ -263,6 +263,11 @@ class Call:
         """Messages that have not gone out whole: the other end has not made room for them."""
         return len(self._out)
 
+    @property
+    def heard_at_s(self) -> float:
+        """When something came last on its connection."""
+        return self._connection.heard_at_s
+
     def is_of(self, connection: "Connection") -> bool:
         return self._connection is connection
 

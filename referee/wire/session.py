@@ -1,6 +1,7 @@
 """Sessions with bots: one stream, and a session that outlives its stream when a bot reconnects."""
 
 import asyncio
+import math
 import secrets
 import time
 from collections import deque
@@ -79,6 +80,12 @@ class Session:
     def refused_bytes(self) -> int:
         """Of the message above the hard limit that ended the stream; 0 if none did."""
         return self._call.refused_bytes
+
+    @property
+    def heard_at_s(self) -> float:
+        """When something came last on its connection, be it the answer to a ping. A unix socket loses nothing: it is
+        heard at any time."""
+        return self._call.heard_at_s if self._call.origin else math.inf
 
     @property
     def spent_ns(self) -> int:
@@ -205,6 +212,8 @@ class LastingSession:
         self._sent = self._sent_to_streams = 0
         self._leaving = False
         self._away_from_s: float | None = None
+        self.back_at_s = 0.0
+        """When the bot came back last."""
         self._owed: tuple[int, str, int] | None = None
         """Number, match and decision (0: Ready) of the question without an answer."""
         self._grace: PatientTimer | None = None
@@ -220,6 +229,11 @@ class LastingSession:
     def away_s(self) -> float:
         """How long the bot has been away that may still come back; 0 while there is a stream to it."""
         return 0.0 if self._away_from_s is None or self.ended.done() else self._loop.time() - self._away_from_s
+
+    def is_lost(self, since_s: float) -> bool:
+        """Whether the bot is away and may come back, or may be away: nothing has come from it since then."""
+        stream = self._stream
+        return not self.ended.done() and (stream is None or stream.heard_at_s < since_s)
 
     @property
     def spent_ns(self) -> int:
@@ -279,6 +293,7 @@ class LastingSession:
             self._grace = self._away_from_s = None
         older = self._stream
         self._follow(stream)
+        self.back_at_s = time.monotonic()
         self._sent_to_streams = self._sent
         if older is not None:
             sentence = "the session continues over another connection"

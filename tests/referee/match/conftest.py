@@ -19,7 +19,7 @@ from referee.games.registry import get_game
 from referee.match.effort import Effort
 from referee.match.play import Match
 from referee.match.result import Outcome
-from referee.match.seat import SeatEnd, SeatListener, Wants
+from referee.match.seat import Contact, SeatEnd, SeatListener, Wants
 from referee.record import Footer, Header, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
@@ -102,6 +102,7 @@ class FakeSeat:
         self.idle_from_ns: int | None = 0
         self.stacks_asked = 0
         self.away_s = 0.0
+        self.contacted: Contact = "there"
         self.processes = frozenset[str]()
         self.frozen = False
         self.freezes = 0
@@ -111,6 +112,9 @@ class FakeSeat:
         self.output: Mapping[str, Any] = {"stderr": f"last words of {number}"}
         self.listener: SeatListener | None = None
         self._early: list[pb.BotMessage] = []
+
+    def contact(self, since_ns: int) -> Contact:
+        return self.contacted
 
     def listen(self, listener: SeatListener | None) -> None:
         self.listener = listener

@@ -72,3 +72,38 @@ async def test_getting_ready_lasts_ten_times_its_limit_at_most_and_its_limit_whe
     assert not table.task.done()
     await table.clock.turn(0.2)
     assert (await table.outcome()).reason is EndReason.START_FAILED
+
+
+@pytest.mark.parametrize("ready", [True, False])
+async def test_a_bot_whose_connection_may_be_broken_has_time_to_come_back_and_to_get_ready_then(
+    sit: Sit, ready: bool
+) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    seat = table.seats[1]
+    seat.auto_ready, seat.contacted = False, "lost"
+    await table.start()
+    await table.clock.turn(60)
+    assert not table.task.done()
+    seat.contacted = "back"
+    await table.clock.turn(9)
+    assert not table.task.done()
+    if ready:
+        seat.say_ready()
+        await table.clock.turn(0)
+        assert len(table.open()) == 2
+    else:
+        seat.contacted = "lost"  # once more: no match waits for ever
+        await table.clock.turn(2)
+        assert (await table.outcome()).reason is EndReason.START_FAILED
+
+
+async def test_a_bot_that_is_there_after_all_and_not_ready_has_failed_to_start(sit: Sit) -> None:
+    """It answers a ping, for instance."""
+    table = sit(limits=Limits(ready_s=10))
+    seat = table.seats[1]
+    seat.auto_ready, seat.contacted = False, "lost"
+    await table.start()
+    await table.clock.turn(15)
+    seat.contacted = "there"
+    await table.clock.turn(1)
+    assert (await table.outcome()).reason is EndReason.START_FAILED

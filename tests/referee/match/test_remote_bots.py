@@ -449,6 +449,34 @@ class Network:
 
 
 @pytest.mark.slow
+async def test_a_match_that_begins_while_packets_vanish_waits_until_the_bot_is_back(tmp_path: Path) -> None:
+    """A bot has less time to get ready than it takes to find the broken connection: that was its failed start."""
+    guests = {key: Invitation(token, PATIENT, reconnect_s=30) for key, token in TOKENS.items()}
+    listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=3)
+    async with AsyncExitStack() as stack:
+        hall = Room(tmp_path)
+        hall.table = await stack.enter_async_context(
+            Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests, listen=listen)
+        )
+        network = await stack.enter_async_context(Network(hall.table.remote_address))
+        ada = Stream(network.address)
+        await ada.hello(TOKENS[ADA.id])
+        welcome = (await ada.hear()).welcome
+        bob, _ = await hall.come(BOB)
+        playing = [asyncio.create_task(bob.play())]
+        network.lose_everything()
+        match = hall.begin(limits=Limits(startup_s=1, ready_s=1, first_move_s=30, move_s=30))
+        await still_away(hall, ADA)
+        again, _ = await hall.back(ADA, welcome)
+        playing.append(asyncio.create_task(again.play()))
+        result, _ = await match
+        assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+        for task in playing:
+            task.cancel()
+        await ada.drop()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("vanish", [True, False], ids=["packets vanish", "the bot only thinks"])
 async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_move_is_over(
     tmp_path: Path, vanish: bool
