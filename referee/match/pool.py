@@ -237,7 +237,8 @@ class Pool:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
-            began_ns, lag_before_ns = time.monotonic_ns(), self._clock.lag_ns()
+            began_ns = time.monotonic_ns()
+            took_us = partial(self._took_us, began_ns, self._clock.lag_ns())
             try:
                 process = await BotProcess.start(
                     entry,
@@ -251,24 +252,28 @@ class Pool:
                 if error.ours:
                     raise OSError(str(error)) from None
                 await _check_files(entry)
-                took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
-                raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
+                raise BotStartError(str(error), {**_start_evidence(*took_us(0)), **output_evidence(error.output)}) from None
             try:
                 session = await self.shake_hands(process, expected, limits, sandbox, began_ns)
             except BaseException as error:
                 if isinstance(error, BotStartError):
-                    error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
+                    error.evidence = {**_start_evidence(*took_us(_kept_waiting_ns(process))), **error.evidence}
                 expected.cancel()
                 ended = self._spawn(process.stop(0))
                 if entry_id in self._room:
                     await asyncio.shield(ended)
                 raise
-            excused_ns = max(self._clock.lag_ns() - lag_before_ns, _kept_waiting_ns(process))
-            startup_us = max(1, (time.monotonic_ns() - began_ns - excused_ns) // 1000)
-            bot = LiveBot(process, session, told, sandbox, startup_us)
+            charged_us, _ = took_us(_kept_waiting_ns(process))
+            bot = LiveBot(process, session, told, sandbox, charged_us)
             self._sockets[bot] = room.pop_all()
             await self._sockets[bot].enter_async_context(stack.pop_all())
         return bot
+
+    def _took_us(self, began_ns: int, lag_before_ns: int, waited_ns: int) -> tuple[int, int]:
+        """Of the time since a start: what the bot is charged, and what not. `waited_ns`: others kept it from running."""
+        wall_us = (time.monotonic_ns() - began_ns) // 1000
+        lag_us = min(wall_us, max(self._clock.lag_ns() - lag_before_ns, waited_ns) // 1000)
+        return max(1, wall_us - lag_us), lag_us
 
     async def shake_hands(
         self,
@@ -322,6 +327,10 @@ async def _check_files(entry: Entry) -> None:
     """OSError if what a bot plays from was taken away or changed."""
     if lost := await asyncio.to_thread(lost_files, entry):
         raise OSError(f"bot '{entry.name}': {lost}")
+
+
+def _start_evidence(charged_us: int, lag_us: int) -> dict[str, int]:
+    return {"startup_us": charged_us, "startup_lag_us": lag_us}
 
 
 def _kept_waiting_ns(process: BotProcess) -> int:

@@ -74,7 +74,10 @@ async def test_what_others_kept_a_bot_from_running_is_not_in_its_start_up_time(
         assert (await table.play(make_spec(0, bot, bot), tmp_path)).startup_us == (1, 1)
 
 
-async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) -> None:
+async def test_a_failed_start_has_its_charged_time_with_lag_beside_it_and_its_last_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_kept_waiting_ns", lambda process: 10**15)
     folder = tmp_path / "bad"
     folder.mkdir()
     (folder / "bot.toml").write_text('name = "bad"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-S", "bot.py"]\n')
@@ -84,7 +87,9 @@ async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) ->
         result = await table.play(make_spec(0, good, bad), tmp_path)
     assert result.reason is EndReason.START_FAILED
     assert result.faults[1] is not None
-    assert result.faults[1].evidence["startup_us"] > 0
+    evidence = result.faults[1].evidence
+    assert evidence["startup_us"] == 1, "others kept it from running all the time"
+    assert evidence["startup_lag_us"] > 1000
     sent = MatchResult.from_json(result.to_json())
     assert sent.faults[1] is not None
     assert sent.faults[1].last_lines() == ("no weights",)
