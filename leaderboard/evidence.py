@@ -6,6 +6,7 @@ from typing import Any
 
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.titles import in_words, with_names
+from referee.errors import without_middle
 from referee.record import Record, RecordError, read_record
 from referee.record.reasons import is_fault
 from referee.record.stacks import own_frames
@@ -18,6 +19,9 @@ LONGEST = 20_000
 
 LAST_LINES = 12
 """Lines of a bot's output that an overview of its faults shows."""
+
+_LONG_LINE = 1000
+"""Characters of one of them; of a longer one the beginning and the end are shown."""
 
 _TEXTS = ("board", "stacks", "stdout", "stderr")
 _NAMES = {
@@ -122,7 +126,8 @@ def _last_fault(faults: list[tuple[MatchRow, SeatRow]], records: RecordStore) ->
         stacks = texts.get("stacks", "")
         shown = stacks or texts.get("stderr") or texts.get("stdout") or ""
         all_lines = shown.rstrip().splitlines()
-        lines = tuple(all_lines[LAST_LINES - 1 :: -1] if stacks else all_lines[-LAST_LINES:])
+        last = all_lines[LAST_LINES - 1 :: -1] if stacks else all_lines[-LAST_LINES:]
+        lines = tuple(without_middle(line, _LONG_LINE, _LONG_LINE // 3, _LONG_LINE // 3) for line in last)
         said, advice = one.said, missing_package(shown)
     matches = len({row.match_id for row, _ in faults})
     return BotFault(seat.entry_id, seat.name, seat.fault, matches, row.match_id, row.stamp.name, said, lines, advice)

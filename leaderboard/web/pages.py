@@ -48,7 +48,7 @@ from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
 from referee.record.reasons import is_fault
 from referee.record.store import contents, is_live, is_packed, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
-from referee.run.folder import SINGLE, RunFolder, has_address, runs_in
+from referee.run.folder import SINGLE, RunFolder, runs_in, why_no_address
 from referee.run.machines import read_state
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.schedule.formats.stages import FORMAT as STAGES
@@ -465,7 +465,7 @@ def wanted_run(request: Request) -> RunFolder:
 def there(request: Request) -> list[RunFolder]:
     """All runs there are that have an address, the one that changed last first. What is kept of others is forgotten."""
     shown = request.app.state.runs_shown
-    found = [place for place in runs_in(request.app.state.runs) if has_address(place)]
+    found = [place for place in runs_in(request.app.state.runs) if not why_no_address(place)]
     places = [place for place in found if shown is None or place.name in shown]
     request.app.state.tables.keep_only(places)
     return places

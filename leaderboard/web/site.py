@@ -35,7 +35,7 @@ from referee.folders import place_to_write
 from referee.record import RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.record.store import FileStamp
-from referee.run.folder import RunFolder, has_address, runs_in
+from referee.run.folder import RunFolder, runs_in, why_no_address
 from referee.texts import one_line
 
 MARKER: Final = ".crosstown-site"
@@ -58,12 +58,14 @@ _MOST_REPLAYS_AHEAD = 1000
 @dataclass(frozen=True, slots=True)
 class Published:
     """A summary of a written site. `replays` counts the pages of matches, `kept` those of them that were there before;
-    `unreadable` the matches whose records have no page, since they cannot be read."""
+    `unreadable` the matches whose records have no page, since they cannot be read; `left_out` the run folders without
+    pages, and why."""
 
     pages: int
     replays: int
     kept: int
     unreadable: tuple[str, ...]
+    left_out: Mapping[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def publish(
         ) from None
     finally:
         _remove(made)
-    return Published(pages, replays, kept, tuple(unreadable))
+    return Published(pages, replays, kept, tuple(unreadable), site.left_out)
 
 
 def _check(target: Path) -> None:
@@ -155,11 +157,14 @@ class _Site:
         caption: str,
         url: str = "",
     ) -> None:
-        self._runs = {run.name: run for run in runs_in(runs) if not names or run.name in names}
-        if not self._runs:
+        found = [run for run in runs_in(runs) if not names or run.name in names]
+        self.left_out = {run.path: why for run in found if (why := why_no_address(run))}
+        self._runs = {run.name: run for run in found if run.path not in self.left_out}
+        if not found:
             raise UsageError(f"{runs} has no run with records", "name a run folder, or a folder with run folders")
-        if odd := next((run for run in self._runs.values() if not has_address(run)), None):
-            raise UsageError(f"{odd.path}: the folder's name is not UTF-8, so it has no address", "rename the folder")
+        if not self._runs:
+            path, why = next(iter(self.left_out.items()))
+            raise UsageError(f"{path}: {why}, so it has no address", "rename the folder")
         self._folder = folder
         self._url = url.rstrip("/")
         self._before = before

@@ -64,8 +64,11 @@ def publish(
         )
     if as_json:
         values = {"pages": made.pages, "replays": made.replays, "kept": made.kept, "unreadable": made.unreadable}
-        print_json({**values, "index": str(target / "index.html")})
+        left_out = {one_line(path): why for path, why in made.left_out.items()}
+        print_json({**values, "left_out": left_out, "index": str(target / "index.html")})
         return
+    for path, why in made.left_out.items():
+        print_text(f"left out: {one_line(path)}: {why}, so it has no address; rename the folder")
     for name in made.unreadable:
         print_text(f"left out, its record cannot be read: {one_line(name)}")
     print_text(f"{plural(made.pages, 'page')} and {plural(made.replays, 'replay')} ({made.kept} as before)")

@@ -89,7 +89,7 @@ def web(
     from referee.cli.listening import address_of, check_names, listen_on, serve_pages
     from referee.cli.output import print_text
     from referee.errors import UsageError
-    from referee.run.folder import has_address, runs_in
+    from referee.run.folder import runs_in, why_no_address
     from referee.run.luck import known_words, read_secrets
     from referee.texts import one_line
     from referee.wire.public_address import LOOPBACK
@@ -112,9 +112,8 @@ def web(
     if not runs.is_dir():
         raise UsageError(f"{runs} is not a folder", "start a run: crosstown run FILE, or say where: --runs FOLDER")
     for run in runs_in(runs):
-        if not has_address(run):
-            where = one_line(run.path)
-            print_text(f"left out: {where}: its name is not UTF-8, so it has no address; rename the folder")
+        if why := why_no_address(run):
+            print_text(f"left out: {one_line(run.path)}: {why}, so it has no address; rename the folder")
     with listen_on(host, port) as listening, ExitStack() as stack:
         playing: PlayHost | None = None
         if play or play_open:

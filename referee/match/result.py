@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from referee.errors import without_middle
 from referee.record import SeatStats, Usage
 from referee.record.format import parse_usage
 from referee.record.reasons import EndReason, Status, status_of
@@ -16,6 +17,7 @@ LAST_LINES = 10
 """Of what a bot that did not start printed, those that are shown with the failed start."""
 
 LAST_LINE_CHARACTERS = 300
+"""Of each of them: of a longer one the beginning, and the end, which says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,9 @@ class Fault:
 
     Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
     message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us (not
-    charged), startup_us and startup_lag_us (until a start failed), referee_late_us, bot_waited_us (for a processor), bot_throttled_us (by
-    its limit of `cores`; charged), bank_us, total_us (left of them; below 0 as far as the margin has paid),
-    process_state, exit_code, exit_signal, peak_memory_bytes, stdout, stderr (of this match, their ends),
+    charged), startup_us and startup_lag_us (until a start failed), referee_late_us, bot_waited_us (for a processor),
+    bot_throttled_us (by its limit of `cores`; charged), bank_us, total_us (left of them; below 0 as far as the margin
+    has paid), process_state, exit_code, exit_signal, peak_memory_bytes, stdout, stderr (of this match, their ends),
     output_dropped_bytes, earlier_output_bytes (printed before this match, not kept), stacks (of the bot's threads when
     its time was up), strikes (used so far).
     """
@@ -43,7 +45,8 @@ class Fault:
         stack = ("its stack when its time was up:", *reversed(frames)) if frames else ()
         printed = (str(self.evidence.get(stream, "")).rstrip().splitlines() for stream in ("stderr", "stdout"))
         lines = next((lines for lines in printed if lines), [])[len(stack) - LAST_LINES :]
-        return tuple(line[:LAST_LINE_CHARACTERS] for line in (*lines, *stack))
+        third = LAST_LINE_CHARACTERS // 3
+        return tuple(without_middle(line, LAST_LINE_CHARACTERS, third, 2 * third) for line in (*lines, *stack))
 
 
 @dataclass(frozen=True, slots=True)

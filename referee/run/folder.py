@@ -111,13 +111,13 @@ def runs_in(folder: Path) -> list[RunFolder]:
     return sorted((run for run in found if run.records.exists), key=lambda run: (-max(run.changed()[:2]), run.name))
 
 
-def has_address(run: RunFolder) -> bool:
-    """Whether the name of the folder can be part of an address: that of a folder from elsewhere may be no UTF-8."""
+def why_no_address(run: RunFolder) -> str:
+    """Why the name of the folder cannot be part of an address, as that of a folder from elsewhere; '' if it can."""
     try:
         run.name.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return "its name is not UTF-8"
+    return "its name has a line end" if "\n" in run.name else ""
 
 
 def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> RunFolder:

@@ -125,6 +125,13 @@ def test_the_end_of_long_output_is_shown_where_the_traceback_is(tmp_path: Path) 
     assert evidence.last_lines.endswith("ValueError: no plan")
 
 
+def test_a_line_without_end_is_shown_with_its_beginning_and_its_end(tmp_path: Path) -> None:
+    row = write_fault(tmp_path, 0, crash("begins" + "y" * LONGEST + " no memory"))
+    (fault,) = last_faults([row], RecordStore(tmp_path))
+    assert fault.lines[-1].endswith(" no memory")
+    assert len(fault.lines[-1]) < 1000
+
+
 @pytest.mark.parametrize(
     ("printed", "shown"),
     [

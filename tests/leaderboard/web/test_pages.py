@@ -38,6 +38,7 @@ async def test_a_run_whose_folder_has_no_address_takes_no_page_from_the_others(
     """From elsewhere, as by rsync or tar, may come a name in Latin-1."""
     start("m1").play().close()
     shutil.copytree(runs / "cup", runs / os.fsdecode(b"caf\xe9"))
+    shutil.copytree(runs / "cup", runs / "caf\ncup")  # no address is found with it
     for address in ("/runs", "/search", "/wall", "/api/v1/runs"):
         answer = await web.get(address)
         assert answer.status_code == 200

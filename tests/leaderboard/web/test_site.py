@@ -4,6 +4,7 @@ import base64
 import gzip
 import os
 import re
+import shutil
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -147,12 +148,18 @@ def test_a_folder_with_other_files_is_not_replaced(runs: Path, start, site: Path
     assert [path.name for path in site.parent.iterdir() if path.name.startswith(".site")] == []
 
 
-def test_a_folder_without_an_address_is_to_be_renamed(runs: Path, start, site: Path) -> None:
+@pytest.mark.parametrize(("name", "why"), [(b"caf\xe9", "its name is not UTF-8"), (b"a\nb", "its name has a line end")])
+def test_a_folder_without_an_address_is_left_out_and_told(runs: Path, start, site: Path, name: bytes, why: str) -> None:
     play(start, "m1")
-    (runs / "cup").rename(runs / os.fsdecode(b"caf\xe9"))
-    with pytest.raises(UsageError, match="not UTF-8"):
-        publish(runs, site, [])
-    assert not site.exists()
+    odd = runs / os.fsdecode(name)
+    shutil.copytree(runs / "cup", odd)
+    assert publish(runs, site, []).left_out == {odd: why}
+    assert (site / "index.html").is_file()
+    check_links(site)
+    shutil.rmtree(runs / "cup")
+    for names in ([], [odd.name]):
+        with pytest.raises(UsageError, match=why):
+            publish(runs, site, names)
 
 
 def test_a_record_that_cannot_be_read_is_left_out_and_named(runs: Path, start, site: Path) -> None:

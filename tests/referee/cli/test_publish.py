@@ -1,7 +1,9 @@
 """`crosstown publish`."""
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,17 @@ def test_a_run_becomes_a_folder_with_an_index(make_run, crosstown, tmp_path):
     assert (tmp_path / "site" / "index.html").is_file()
     said = crosstown("publish", "runs", "site")
     assert "4 replays (4 as before)" in said.out
+
+
+def test_a_run_whose_folder_has_no_address_is_left_out_and_named(make_run, crosstown, tmp_path):
+    make_run(played=4)
+    shutil.copytree(tmp_path / "runs" / "cup", tmp_path / "runs" / os.fsdecode(b"caf\xe9"))
+    said = crosstown("publish", "runs", "site")
+    assert said.code == 0, said.err
+    assert "runs/caf\\udce9: its name is not UTF-8, so it has no address; rename the folder" in said.out
+    made = json.loads(crosstown("publish", "runs", "site", "--json").out)
+    assert [*made["left_out"].values()] == ["its name is not UTF-8"]
+    assert made["replays"] == 4
 
 
 def test_a_run_that_is_not_there_is_a_mistake_in_use(crosstown):
