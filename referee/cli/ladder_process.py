@@ -135,6 +135,9 @@ def play_ladder(
         profile = profile_to_play(config, probe(), elsewhere=elsewhere)
         loader = Loader(config, profile, house, elsewhere=elsewhere, controllers=find().controllers)
         end_if_over(config, store, note)
+        most_memory_mib, lowered = memory_of(config)
+        if lowered and (peer is None or guests):
+            note(lowered)
         local = LocalExecutor(
             [],
             divisions,
@@ -145,7 +148,7 @@ def play_ladder(
             processes=Processes(config.idle),
             note=note,
             guests=guests,
-            most_memory_mib=memory_of(config),
+            most_memory_mib=most_memory_mib,
         )
         executor: LadderExecutor = local
         trials: Trials | None = None

@@ -111,6 +111,7 @@ class DaskExecutor:
         self._keeps_sandbox = keeps_sandbox
         self._told_weak: set[str] = set()
         self._told_idle: set[str] = set()
+        self._told_memory: set[tuple[str, int]] = set()
         self._same_machine = same_machine
         self._begun = {} if begun is None else begun
         self._places: dict[_Block, str] = {}
@@ -373,6 +374,7 @@ class DaskExecutor:
 
     async def _play_on(self, machine: Machine, spec: MatchSpec, cap_s: float, meeting: Meeting) -> MatchResult:
         bots = meeting.bots
+        self._tell_of_memory(machine, spec)
         follow = self._followed < FOLLOWED
         made = {bot.content: await self._sender.made_for(machine, bot) for bot in bots}
         builds = {content: one.own.artefacts for content, one in made.items() if one.own is not None}
@@ -390,6 +392,13 @@ class DaskExecutor:
         what = f"machine '{machine.name}' took {listed(map(repr, lacking))}, and cannot play with that"
         self._connection.fault(machine, spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
+
+    def _tell_of_memory(self, machine: Machine, spec: MatchSpec) -> None:
+        """Once for each machine and number of bots whose limits do not fit together there."""
+        share = machine.facts.share(len(spec.seats))
+        if (told := (machine.name, share.mib)) not in self._told_memory and spec.within_memory(share.mib) != spec:
+            self._told_memory.add(told)
+            self._note(f"{machine.name}: {share.lowered_words('give the machine fewer slots, or more memory')}")
 
     async def _ask(self, machine: Machine, order: Order, records: Path) -> Answer:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""

@@ -4,13 +4,14 @@ import platform
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from referee.process.limits import Room, Share, memory_room
 from referee.process.sandbox import Profile
 
 METRIC = "crosstown"
@@ -34,7 +35,7 @@ class Versions:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Of one machine. `kind` is its class: all matches of a block are played on machines of one class. `sandbox` is
-    what its bots have: "plain" only where somebody accepted that."""
+    what its bots have: "plain" only where somebody accepted that. `room` is the memory that they share."""
 
     name: str
     kind: str
@@ -42,6 +43,11 @@ class Facts:
     sandbox: Profile
     platform: str
     versions: Versions
+    room: Room = field(default_factory=memory_room)
+
+    def share(self, bots: int) -> Share:
+        """What each bot may have there in a match of so many, if all slots play such matches."""
+        return Share(self.room, self.slots, self.slots * bots)
 
     def to_values(self) -> dict[str, Any]:
         return asdict(self)
@@ -49,7 +55,7 @@ class Facts:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "Facts":
         """Inverse of `to_values`. KeyError or TypeError for anything else."""
-        return cls(**{**values, "versions": Versions(**values["versions"])})
+        return cls(**{**values, "versions": Versions(**values["versions"]), "room": Room(**values["room"])})
 
 
 @cache

@@ -165,7 +165,9 @@ def _beside_the_door(
     guests = invite_all(tournament, folder.path / "tls", gone)
     if guests is None:
         return None
-    most_memory_mib, _ = share_memory(tournament, 1, memory_room())
+    most_memory_mib, lowered = share_memory(tournament, 1, memory_room())
+    if lowered:
+        observer.note(one_line(f"matches with remote bots, which are played on this machine: {lowered}"))
     return LocalExecutor(
         [entry for entry in tournament.entries if entry.id not in gone],
         folder.matches,

@@ -36,7 +36,7 @@ from referee.process.build import (
 from referee.process.cgroup import find
 from referee.process.disk import LEAST_FREE, free_share, missing_bytes
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_stored, source_id
-from referee.process.limits import LEAST_MIB, Share, memory_room
+from referee.process.limits import LEAST_MIB
 from referee.process.manifest import BotNameError, load_manifest
 from referee.process.packages import read_requirements
 from referee.process.sandbox import Profile, Sandbox, check_programs
@@ -230,8 +230,7 @@ class MachinePlugin(WorkerPlugin):
             meeting = Meeting(records, tuple(map(self._here, order.bots)))
             following = asyncio.create_task(self._follow(order, client, records)) if order.follow else None
             # As on one machine: the limits of all bots that play at once fit into the memory.
-            share = Share(memory_room(), self._facts.slots, self._facts.slots * len(order.bots))
-            spec = order.spec.within_memory(max(LEAST_MIB, share.mib))
+            spec = order.spec.within_memory(max(LEAST_MIB, self._facts.share(len(order.bots)).mib))
             result = await self._tables.play(spec, order.cap_s, meeting)
             record = await asyncio.to_thread(_read_record, records, order.spec.match_id)
             return Answer(order.key, "played", name, result=result, record=record).to_bytes()

@@ -184,14 +184,15 @@ def profile_of(config: LadderConfig, found: Probe) -> Profile:
         raise PlatformError(str(error), f'{error.next_step}; or play without: profile = "plain" in [sandbox]') from None
 
 
-def memory_of(config: LadderConfig) -> int:
-    """The most that a bot may have, in MiB, so that all fit; 0 where the file's limits fit. PlatformError."""
+def memory_of(config: LadderConfig) -> tuple[int, str]:
+    """The most that a bot may have, in MiB, so that all fit, and a sentence for the organiser; (0, '') where the file's
+    limits fit. PlatformError."""
     seats = max(division.game.players[-1] for division in config.divisions)
     share = Share(memory_room(), config.workers, config.workers * seats)
     if not share.is_enough:
         raise PlatformError(f"the bots do not fit into memory: {share.words()}", "use fewer workers")
     fits = all(0 < division.limits.memory_mib <= share.mib for division in config.divisions)
-    return 0 if fits else share.mib
+    return (0, "") if fits else (share.mib, share.lowered_words("use fewer workers for more"))
 
 
 def profile_to_play(config: LadderConfig, found: Probe, *, elsewhere: bool = False) -> Profile:

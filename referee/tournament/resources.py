@@ -68,7 +68,5 @@ def share_memory(tournament: Tournament, workers: int, room: Room) -> tuple[int,
     wanted = [config.limits.with_clock(bot.clock).memory_mib for bot in tournament.bots]
     if all(0 < mib <= share.mib for mib in wanted):
         return share.mib, ""
-    return share.mib, (
-        f"memory_mib is lowered to {share.mib}, so that all limits together fit: {share.words()};"
-        " use fewer --workers for more"
-    )
+    step = "use fewer --workers for more" if workers > 1 else "give the referee more memory"
+    return share.mib, share.lowered_words(step)

@@ -14,6 +14,7 @@ from referee.cluster.orders import Answer
 from referee.cluster.peers import Peer
 from referee.errors import PlatformError
 from referee.match.result import Fault, MatchResult
+from referee.process.limits import Room
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.reasons import EndReason
@@ -73,6 +74,19 @@ def test_the_machine_with_most_room_plays(cluster):
     assert chosen(made, spec(4)) is None
     assert not made.has_room(spec(5), [spec()])
     assert made.slots == 4
+
+
+def test_memory_limits_that_a_machine_lowers_are_told_once_for_each_machine(cluster, notes):
+    room = Room(1000, "the control group of the referee (x)")
+    small, large = (replace(facts(name), room=at) for name, at in (("a", room), ("b", Room(64_000, "this machine"))))
+    made = cluster(small, large)
+    for machine in [*made._connection.machines] * 2:
+        made._tell_of_memory(machine, spec())
+    assert [note for note in notes if "memory_mib" in note] == [
+        "a: memory_mib is lowered to 154, so that all limits together fit: the control group of the referee (x) has 1000"
+        " MiB, the referee keeps 384, 4 bots play at once; give the machine fewer slots, or more memory"
+    ]
+    assert Facts.from_values(small.to_values()) == small
 
 
 def test_a_block_is_played_on_machines_of_one_class(cluster):

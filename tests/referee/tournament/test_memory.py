@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from referee.errors import PlatformError
+from referee.ladder.config import default_ladder
+from referee.ladder.runner import memory_of
 from referee.process.limits import Room
 from referee.record import read_record
 from referee.record.reasons import EndReason
@@ -24,6 +26,22 @@ def test_limits_that_do_not_fit_together_are_lowered_and_the_organiser_hears_it(
         "memory_mib is lowered to 154, so that all limits together fit: the control group of the referee (x) has 1000"
         " MiB, the referee keeps 384, 4 bots play at once; use fewer --workers for more"
     )
+
+
+def test_a_ladder_says_what_it_lowers(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(default_ladder(tmp_path, None), workers=2)
+    monkeypatch.setattr("referee.ladder.runner.memory_room", lambda: Room(64_000, "this machine"))
+    assert memory_of(config) == (0, "")
+    monkeypatch.setattr("referee.ladder.runner.memory_room", lambda: ROOM)
+    most_mib, sentence = memory_of(config)
+    assert 64 <= most_mib < 2048
+    assert sentence.startswith(f"memory_mib is lowered to {most_mib}, so that all limits together fit: ")
+    assert sentence.endswith("use fewer workers for more")
+
+
+def test_who_has_one_worker_is_not_told_to_use_fewer(make_tournament: Any) -> None:
+    _, sentence = share_memory(make_tournament(bots=3), 1, ROOM)
+    assert sentence.endswith("2 bots play at once; give the referee more memory")
 
 
 def test_limits_that_fit_stay_and_nothing_is_said(make_tournament: Any) -> None:
