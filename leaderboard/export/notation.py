@@ -31,7 +31,7 @@ def in_notation(record: Record, notation: str) -> str:
 
 
 def _played(record: Record, game: Any) -> Any:
-    from referee.games.openspiel.notation import PlayedMatch, PlayedMove
+    from referee.games.openspiel.notation import PlayedMatch, PlayedMove, SeatClock
 
     header, footer = record.header, record.footer
     limits = [Limits.from_in_force({**header.limits, **seat.clock}) for seat in header.seats]
@@ -60,9 +60,7 @@ def _played(record: Record, game: Any) -> Any:
         names=[seat.name for seat in header.seats],
         ranking=footer.ranking if footer is not None else (),
         reason=footer.reason if footer is not None else "",
-        total_s=limits[0].total_s,
-        increment_s=limits[0].increment_s,
-        move_s=limits[0].move_s,
+        clocks=[SeatClock(one.total_s, one.increment_s, one.move_s) for one in limits],
         begin=begin,
         moves=moves,
     )

@@ -75,7 +75,7 @@ def write_run(
                 case "csv":
                     return _write_csv(rows, seating, made)
                 case _:
-                    return _write_database(rows, made)
+                    return _write_database(rows, seating, made)
     except OSError as error:
         raise PlatformError(f"cannot write {file}: {error.strerror}", "name another file") from error
     except (StoreError, sqlite3.Error) as error:
@@ -157,12 +157,25 @@ def _csv_of(rows: Sequence[MatchRow], seating: Mapping[str, Pairing]) -> str:
     return text.getvalue()
 
 
-def _write_database(rows: Sequence[MatchRow], made: Path) -> Exported:
-    """The tables of `crosstown.db`, see docs/database.md."""
+_PAIRINGS = """CREATE TABLE pairings (
+    match_id TEXT PRIMARY KEY REFERENCES matches (match_id),
+    stage TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    table_number INTEGER
+)"""
+
+
+def _write_database(rows: Sequence[MatchRow], seating: Mapping[str, Pairing], made: Path) -> Exported:
+    """The tables of `crosstown.db`, see docs/database.md, and one that says where each match was paired."""
     with Store(made) as store:
         store.put(rows)
+    paired = [(row.match_id, seating[row.match_id]) for row in rows if row.match_id in seating]
     with closing(sqlite3.connect(made)) as database:  # one file, which needs no others beside it
         database.execute("PRAGMA journal_mode = DELETE")
+        with database:
+            database.execute(_PAIRINGS)
+            places = [(match_id, at.stage, at.round, at.table or None) for match_id, at in paired]
+            database.executemany("INSERT INTO pairings VALUES (?, ?, ?, ?)", places)
     return Exported(len(rows))
 
 

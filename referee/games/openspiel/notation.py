@@ -41,9 +41,18 @@ class PlayedMove:
 
 
 @dataclass(frozen=True, slots=True)
+class SeatClock:
+    """The time that a seat had: for the match (0: none), more after each move, and for each move."""
+
+    total_s: float
+    increment_s: float
+    move_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class PlayedMatch:
     """One match, as notations have it. `ranking` is empty if it has no result; `reason` is why it ended; `date` is
-    2026.11.29."""
+    2026.11.29; `clocks` are per seat."""
 
     event: str
     match_id: str
@@ -52,9 +61,7 @@ class PlayedMatch:
     names: Sequence[str]
     ranking: Sequence[int]
     reason: str
-    total_s: float
-    increment_s: float
-    move_s: float
+    clocks: Sequence[SeatClock]
     begin: State
     moves: Sequence[PlayedMove]
 
@@ -73,7 +80,7 @@ def write_pgn(match: PlayedMatch) -> str:
         "Black": match.names[1 - WHITE],
         "Result": result,
         **({"SetUp": "1", "FEN": start} if start != _USUAL else {}),
-        "TimeControl": _time_control(match),
+        **_time_controls(match.clocks),
         "Termination": _FORFEITS.get(match.reason, "abandoned") if match.reason else "unterminated",
         "MatchId": match.match_id,
     }
@@ -102,10 +109,16 @@ def _result(ranking: Sequence[int], first: int) -> str:
     return "1-0" if ranking[first] == 1 else "0-1"
 
 
-def _time_control(match: PlayedMatch) -> str:
-    if match.total_s:
-        return f"{match.total_s:g}+{match.increment_s:g}" if match.increment_s else f"{match.total_s:g}"
-    return f"*{match.move_s:g}"  # as PGN has a time for each move
+def _time_controls(clocks: Sequence[SeatClock]) -> dict[str, str]:
+    """One tag where both have the same clock, else one for each side, as cutechess and fastchess write them."""
+    white, black = _time_control(clocks[WHITE]), _time_control(clocks[1 - WHITE])
+    return {"TimeControl": white} if white == black else {"WhiteTimeControl": white, "BlackTimeControl": black}
+
+
+def _time_control(clock: SeatClock) -> str:
+    if clock.total_s:
+        return f"{clock.total_s:g}+{clock.increment_s:g}" if clock.increment_s else f"{clock.total_s:g}"
+    return f"*{clock.move_s:g}"  # as PGN has a time for each move
 
 
 def _pgn_comment(move: PlayedMove, *, white: bool) -> str:
@@ -139,6 +152,7 @@ def write_sgf(match: PlayedMatch) -> str:
     """One game tree."""
     options: Any = match.begin.options
     size = int(options["board_size"])
+    totals = {clock.total_s for clock in match.clocks}  # SGF has one for both
     root = {
         "GM": "1",
         "FF": "4",
@@ -152,7 +166,7 @@ def write_sgf(match: PlayedMatch) -> str:
         "RO": match.round,
         "GN": match.match_id,
         "RE": _sgf_result(match),
-        **({"TM": f"{match.total_s:g}"} if match.total_s else {}),
+        **({"TM": f"{totals.pop():g}"} if len(totals) == 1 and 0 not in totals else {}),
     }
     nodes = ["".join(f"{name}[{_sgf_text(value)}]" for name, value in root.items())]
     for move in match.moves:

@@ -97,7 +97,19 @@ def test_a_database_has_the_tables_of_a_run(cup, crosstown, tmp_path):
     with sqlite3.connect(tmp_path / "cup.db") as database:
         found = database.execute("select match_id from matches order by place").fetchall()
     assert [one[0] for one in found] == ids(cup)
+        assert database.execute("select count(*) from pairings").fetchone() == (0,), "nobody is paired by rounds"
     assert sorted(path.name for path in tmp_path.glob("cup.db*")) == ["cup.db"]
+
+
+def test_a_database_says_where_each_match_of_a_swiss_was_paired(make_run, crosstown, tmp_path):
+    make_run(style="swiss", blocks=1, played=100, others=("cyd", "dan"))
+    rows = exported_rows(crosstown, tmp_path / "cup.csv")
+    exported(crosstown, tmp_path / "cup.db")
+    with sqlite3.connect(tmp_path / "cup.db") as database:
+        found = database.execute("select p.* from pairings p join matches using (match_id) order by place").fetchall()
+    assert [tuple(map(str, one)) for one in found] == [
+        (row["match_id"], row["stage"], row["round"], row["table"]) for row in rows
+    ]
 
 
 def test_only_what_is_wanted_is_written(cup, crosstown, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from sgfmill import boards, sgf, sgf_moves
 
 from referee.games.api import resolve_options
-from referee.games.openspiel.notation import PlayedMatch, PlayedMove, write_pgn, write_sgf
+from referee.games.openspiel.notation import PlayedMatch, PlayedMove, SeatClock, write_pgn, write_sgf
 from referee.games.registry import get_game
 
 CASTLING = "4k3/1P6/8/8/8/8/8/4K2R w K - 0 5"
@@ -34,9 +34,7 @@ def played(game_id: str, texts: str, *, notes: tuple[str, ...] = (), left: bool 
         "names": ("black bot", "white"),
         "ranking": (2, 1),
         "reason": "normal",
-        "total_s": 0.0,
-        "increment_s": 0.0,
-        "move_s": 1.0,
+        "clocks": [SeatClock(0.0, 0.0, 1.0)] * 2,
     }
     return PlayedMatch(**{**values, "begin": begin, "moves": moves, **more})
 
@@ -51,7 +49,8 @@ def read(match: PlayedMatch) -> chess.pgn.Game:
 def test_moves_tags_scores_and_clocks_are_read_back() -> None:
     texts = "e2e4, e7e5, g1f3, b8c6, f1b5, a7a6, e1g1, g8f6"
     notes = ("cp 35 depth 12 nodes 9", "cp 20 depth 11", "mate 3 depth 5", "mate -3")
-    game = read(played("openspiel/chess", texts, notes=notes, left=True, total_s=60.0, increment_s=0.5))
+    clocks = [SeatClock(60.0, 0.5, 1.0)] * 2
+    game = read(played("openspiel/chess", texts, notes=notes, left=True, clocks=clocks))
     assert [move.uci() for move in game.mainline_moves()] == texts.split(", ")
     assert (game.headers["White"], game.headers["Black"]) == ("white", "black bot")
     assert (game.headers["Event"], game.headers["Result"]) == ("The 'cup'", "1-0")
@@ -63,6 +62,21 @@ def test_moves_tags_scores_and_clocks_are_read_back() -> None:
     assert nodes[0].clock() == pytest.approx(3723.004)
     assert nodes[0].emt() == pytest.approx(1.5)
     assert nodes[4].eval() is None
+
+
+def test_sides_with_different_clocks_have_a_tag_each() -> None:
+    clocks = [SeatClock(0.0, 0.0, 2.0), SeatClock(60.0, 0.5, 1.0)]
+    headers = read(played("openspiel/chess", "e2e4", clocks=clocks)).headers
+    assert headers["White"] == "white"
+    assert (headers["WhiteTimeControl"], headers["BlackTimeControl"]) == ("60+0.5", "*2")
+    assert "TimeControl" not in headers
+
+
+@pytest.mark.parametrize(("totals", "said"), [((60, 60), "TM[60]"), ((60, 30), ""), ((60, 0), ""), ((0, 0), "")])
+def test_a_game_of_go_says_the_time_for_the_match_where_both_have_the_same(totals: tuple[int, int], said: str) -> None:
+    written = write_sgf(played("openspiel/go", "B d4", clocks=[SeatClock(total, 0, 1) for total in totals]))
+    assert said in written
+    assert bool(said) == ("TM[" in written)
 
 
 def test_a_game_that_begins_elsewhere_has_its_position() -> None:
