@@ -20,7 +20,7 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import counted_matches, entrants
 from leaderboard.standings import ALL_POOLED, Entrant, Pool, Ratings, Standing, apart, pools_of, standings
 from referee.errors import UsageError
-from referee.run.machine_facts import VALUE_OF, most_memory_words
+from referee.run.machine_facts import makes_another, most_memory_words
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.texts import one_line
@@ -29,9 +29,6 @@ CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce f
 
 _CONDITIONS = ("limits", "faults", "adjudication", "ponder")
 """Of a run's configuration: under other ones a bot may be stronger or weaker."""
-_SYSTEM = ("/usr/", "/bin/", "/lib")
-"""Folders of the system, whose files change with its updates."""
-
 _STRONGER = "bots may be stronger under one than under the other; to join them anyhow: --mixed"
 
 
@@ -295,16 +292,10 @@ def _changes(one: Run, other: Run, entry: str) -> list[tuple[str, bool]]:
     """What the machine had otherwise for a bot in two runs, and for each whether it may make it another bot."""
     here, there = (run.machine_facts.get(entry, {}) for run in (one, other))
     return [
-        (f"{what}: {here[what]} in {one.folder.name}, {there[what]} in {other.folder.name}", _makes_another(what))
+        (f"{what}: {here[what]} in {one.folder.name}, {there[what]} in {other.folder.name}", makes_another(what))
         for what in here
         if what in there and here[what] != there[what]
     ]
-
-
-def _makes_another(what: str) -> bool:
-    """Its sandbox, a value that it is granted, and files outside of its folder do; what the system updates does not."""
-    path = what.removeprefix("packages of ").removeprefix("modules beside ")
-    return what == "sandbox" or what.startswith(VALUE_OF) or (path.startswith("/") and not path.startswith(_SYSTEM))
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -144,15 +144,20 @@ Limit = Annotated[
 _EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
 
 
-def pairs_of(flag: str, words: list[str] | None) -> dict[str, Any]:
-    """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
+def texts_of(flag: str, words: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE by name. UsageError."""
     from referee.errors import UsageError
-    from referee.tournament.reading import toml_value
 
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     for word in words or ():
-        name, equals, value = word.partition("=")
+        name, equals, found[name] = word.partition("=")
         if not equals or not name:
             raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
-        found[name] = toml_value(value)
     return found
+
+
+def pairs_of(flag: str, words: list[str] | None) -> dict[str, Any]:
+    """The same with the values as a tournament file has them, and as texts where they are none of its."""
+    from referee.tournament.reading import toml_value
+
+    return {name: toml_value(text) for name, text in texts_of(flag, words).items()}

@@ -3,14 +3,27 @@
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, Device, Env, Limit, Network, Out, Profile, Read, Secret, Workers
+from referee.cli.arguments import (
+    OUT,
+    AsJson,
+    Device,
+    Env,
+    Limit,
+    Network,
+    Out,
+    Profile,
+    Read,
+    Secret,
+    Workers,
+    texts_of,
+)
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -315,7 +328,7 @@ def _run_name(one: str, other: str) -> str:
 
 
 def _games(
-    games: Sequence[str], players: int | None, options: Sequence[str] | None, openings: Path | None
+    games: Sequence[str], players: int | None, options: list[str] | None, openings: Path | None
 ) -> list[str]:
     from referee.errors import UsageError
 
@@ -342,25 +355,15 @@ def _grants(*, network: bool, env: Sequence[str], read: Sequence[Path], devices:
     return ["[bot_defaults]", *lines] if lines else []
 
 
-def _table(flag: str, name: str, given: Sequence[str] | None) -> str:
-    """A TOML table of KEY=VALUE pairs; a value that is no TOML is taken as text."""
-    import tomllib
+def _table(flag: str, name: str, given: list[str] | None) -> str:
+    """A TOML table of NAME=VALUE pairs; a value that is no TOML is taken as text."""
+    from referee.tournament.reading import toml_value
 
-    from referee.errors import UsageError
-
-    lines = [f"[{name}]"]
-    for pair in given or []:
-        key, sign, value = pair.partition("=")
-        if not sign or not re.fullmatch(r"[A-Za-z0-9_-]+", key):
-            example = {"--clock": "move_s=1.0", "--limit": "memory_mib=8192"}.get(flag, "KEY=VALUE")
-            raise UsageError(f"{flag} {pair!r} is not KEY=VALUE", f"write, for instance, {flag} {example}")
-        try:
-            values: Mapping[str, Any] = tomllib.loads(f"value = {value}")
-            plain = set(values) == {"value"} and "\n" not in value
-        except (ValueError, RecursionError):  # numbers of thousands of digits are no TOMLDecodeError
-            plain = False
-        lines.append(f"{key} = {value if plain else _text(value)}")
-    return "\n".join(lines) if given else ""
+    lines = [
+        f"{key if key.isidentifier() and key.isascii() else _text(key)} = {_text(text) if toml_value(text) == text else text}"
+        for key, text in texts_of(flag, given).items()
+    ]
+    return "\n".join([f"[{name}]", *lines]) if lines else ""
 
 
 def _text(value: str) -> str:

@@ -21,20 +21,12 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from referee.process.entry import Entry
+from referee.process.fact_names import BESIDE, OUR_PACKAGES, PACKAGES_OF
 from referee.process.needs import find_needs, interpreter_of, our_packages
 from referee.process.paths import SYSTEM, is_file, is_folder
 from referee.process.program import find_script, started_by
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import LEFT_OUT
-
-OUR_PACKAGES = "packages of Crosstown"
-"""In place of a path: what `{python}` imports of ours, the referee's own code too."""
-
-PACKAGES_OF = "packages of "
-"""Before the folder of another Python, such as a virtual environment: what is installed for it."""
-
-BESIDE = "modules beside "
-"""Before the path of a script outside: the sources in its folder, which it may import."""
 
 _IMPORTED = {".py": (".so",), ".js": (".json", ".node"), ".pl": (".pm",), ".rb": (".so",), ".lua": (".so",)}
 """What scripts import besides files that end as they do, by the first ending of their interpreter's."""

@@ -21,7 +21,7 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -127,14 +127,14 @@ def is_as_made(built: Built) -> bool:
 
 def _listing(folder: Path) -> bytes:
     """32 hex digits over the files below the folder. OSError."""
-    return blake2b(b"\0".join(_lines(folder)), digest_size=_CONTENT_BYTES).hexdigest().encode()
+    return blake2b(b"\0".join(_lines(folder, walk(folder))), digest_size=_CONTENT_BYTES).hexdigest().encode()
 
 
-def _lines(folder: Path) -> list[bytes]:
-    """Name, size and time of each file below the folder, without what Python compiled there, and of each link. Sorted.
-    OSError."""
+def _lines(folder: Path, entries: Iterable[os.DirEntry[str]]) -> list[bytes]:
+    """Name, size and time of each file of the folder's `entries`, without what Python compiled there, and of each link.
+    Sorted. OSError."""
     found: list[tuple[str, int, int]] = []
-    for entry in walk(folder):
+    for entry in entries:
         if entry.is_dir(follow_symlinks=False) or "/__pycache__/" in entry.path:
             continue
         stat_ = entry.stat(follow_symlinks=False)
@@ -143,7 +143,7 @@ def _lines(folder: Path) -> list[bytes]:
 
 
 def _keep_lines(folder: Path) -> None:
-    (folder.parent / "lines").write_bytes(b"\0\0".join(_lines(folder)))
+    (folder.parent / "lines").write_bytes(b"\0\0".join(_lines(folder, walk(folder))))
 
 
 def has_changed(folder: Path) -> bool:
@@ -156,9 +156,9 @@ def has_changed(folder: Path) -> bool:
         if not kept.exists():
             return False
         is_built = (folder.parent / "files").exists()  # a build may have compiled its own
-        if not is_built and any(entry.name == "__pycache__" for entry in walk(folder)):
-            return True
-        return not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder), b""}
+        entries = list(walk(folder))
+        compiled = not is_built and any(entry.name == "__pycache__" for entry in entries)
+        return compiled or not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder, entries), b""}
     except OSError:
         return True
 

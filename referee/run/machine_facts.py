@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+from referee.process.fact_names import path_in
 from referee.record.format import RecordError, SeatHeader
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
@@ -18,6 +19,9 @@ VALUE_OF = "value of "
 
 GROUPS = "control groups"
 _NO_GROUPS = "none"
+
+_SYSTEM = ("/usr/", "/bin/", "/lib")
+"""Folders of the system, whose files change with its updates."""
 
 LAST_HEADERS = 100
 """So many are read for bots of which the journal says nothing: those of the last records."""
@@ -40,6 +44,13 @@ def groups_words(controllers: Sequence[str]) -> str:
 def controllers_of(facts: Facts) -> tuple[str, ...]:
     """Those of the control groups that have held the limits of a bot; none where an older version did not keep it."""
     return tuple(name for name in facts.get(GROUPS, _NO_GROUPS).split(", ") if name != _NO_GROUPS)
+
+
+def makes_another(what: str) -> bool:
+    """Whether a change of this fact may make a bot another one: its sandbox, a value that it is granted, and files
+    outside of its folder do; what the system updates does not."""
+    path = path_in(what)
+    return what == "sandbox" or what.startswith(VALUE_OF) or (path.startswith("/") and not path.startswith(_SYSTEM))
 
 
 def most_memory_words(mib: int) -> str:

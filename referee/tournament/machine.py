@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from referee.errors import ChangedError
 from referee.process.entry import NO_VERSION, Entry
-from referee.process.outside import BESIDE, PACKAGES_OF, Prints, outside_of, runtime_of
+from referee.process.fact_names import BESIDE, PACKAGES_OF
+from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Header, RecordError
 from referee.record.reader import read_header

@@ -46,6 +46,7 @@ ALLOWED = {
         "referee.run",
         "referee.schedule",
         "referee.record",
+        "referee.process.fact_names",
         "referee.process.manifest",  # which names would be taken for each other
         "referee.errors",
         "referee.folders",

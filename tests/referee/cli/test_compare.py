@@ -142,7 +142,7 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         ),
         (("bots/ann", "bots/bob", "--games", "toy", "--players", "3"), "needs 3 bots, and 2 are named"),
         (("bots/ann", "bots/bob", "--games", "toy", "--alpha", "0.7"), "alpha must be"),
-        (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not KEY=VALUE"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not NAME=VALUE"),
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s=soon"), "'clock.move_s' must be"),
         (
             ("bots/ann", "bots/bob", "--games", "toy", "--provider-errors", "draw"),

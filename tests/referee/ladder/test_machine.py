@@ -14,7 +14,7 @@ from referee.ladder.config import LadderConfig
 from referee.ladder.division import Loaded
 from referee.ladder.runner import HouseBots, Loader, accept_plain, check_groups, profile_to_play
 from referee.process.checkup import Probe
-from referee.process.outside import OUR_PACKAGES
+from referee.process.fact_names import OUR_PACKAGES
 from referee.process.sandbox import Sandbox
 from tests.referee.ladder.conftest import load
 from tests.sentences import says

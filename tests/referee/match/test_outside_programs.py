@@ -6,7 +6,8 @@ from pathlib import Path
 
 from referee.match import table as table_module
 from referee.match.table import Table
-from referee.process.outside import BESIDE, OUR_PACKAGES, Prints
+from referee.process.fact_names import BESIDE, OUR_PACKAGES
+from referee.process.outside import Prints
 from referee.record import read_record
 from tests.referee.match.toy_match import load_two, toy_match
 

@@ -12,12 +12,10 @@ import pytest
 
 from referee.process import outside
 from referee.process.entry import load_entry
+from referee.process.fact_names import BESIDE, OUR_PACKAGES, PACKAGES_OF
 from referee.process.outside import (
-    BESIDE,
     LISTED,
     MISSING,
-    OUR_PACKAGES,
-    PACKAGES_OF,
     Prints,
     look_ahead,
     outside_of,
