@@ -359,11 +359,11 @@ def _table(flag: str, name: str, given: list[str] | None) -> str:
     """A TOML table of NAME=VALUE pairs; a value that is no TOML is taken as text."""
     from referee.tournament.reading import toml_value
 
-    lines = [
-        f"{key if key.isidentifier() and key.isascii() else _text(key)} = {_text(text) if toml_value(text) == text else text}"
-        for key, text in texts_of(flag, given).items()
-    ]
-    return "\n".join([f"[{name}]", *lines]) if lines else ""
+    lines = [f"[{name}]"]
+    for key, text in texts_of(flag, given).items():
+        bare = key if key.isascii() and key.isidentifier() else _text(key)
+        lines.append(f"{bare} = {_text(text) if toml_value(text) == text else text}")
+    return "\n".join(lines) if given else ""
 
 
 def _text(value: str) -> str:

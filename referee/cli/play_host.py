@@ -55,7 +55,8 @@ class Host:
         secret: Path | None = None,
     ) -> None:
         """`move_limit_s` is what a person has for a move. `alone`: only this machine may play, so that who asks may
-        take up any seat. `per_visitor`: matches that one address may have going on, unless `alone`. `secret`: a file with the secret that all luck follows from. UsageError."""
+        take up any seat. `per_visitor`: matches that one address may have going on, unless `alone`. `secret`: a file
+        with the secret that all luck follows from. UsageError."""
         self.run = runs / SINGLE
         self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
         self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}

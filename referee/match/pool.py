@@ -252,7 +252,8 @@ class Pool:
                 if error.ours:
                     raise OSError(str(error)) from None
                 await _check_files(entry)
-                raise BotStartError(str(error), {**_start_evidence(*took_us(0)), **output_evidence(error.output)}) from None
+                took = _start_evidence(*took_us(0))
+                raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
                 session = await self.shake_hands(process, expected, limits, sandbox, began_ns)
             except BaseException as error:
@@ -270,7 +271,7 @@ class Pool:
         return bot
 
     def _took_us(self, began_ns: int, lag_before_ns: int, waited_ns: int) -> tuple[int, int]:
-        """Of the time since a start: what the bot is charged, and what not. `waited_ns`: others kept it from running."""
+        """Of the time since a start what the bot is charged, and what not. `waited_ns`: others kept it from running."""
         wall_us = (time.monotonic_ns() - began_ns) // 1000
         lag_us = min(wall_us, max(self._clock.lag_ns() - lag_before_ns, waited_ns) // 1000)
         return max(1, wall_us - lag_us), lag_us

@@ -225,8 +225,8 @@ class SeatController:
             self._break(error)
 
     def _ready_time_is_up(self, seat: SeatPlay, since_ns: int) -> None:
-        """A bot whose connection has broken, or may have, is awaited for as long as it may stay away. When it is back it
-        gets MatchStart again, and once as much time as at first."""
+        """A bot whose connection has broken, or may have, is awaited for as long as it may stay away. When it is back
+        it gets MatchStart again, and once as much time as at first."""
         if seat.ready or seat.fault is not None:
             return
         contact = seat.bot.contact(since_ns)

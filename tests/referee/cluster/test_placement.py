@@ -83,8 +83,8 @@ def test_memory_limits_that_a_machine_lowers_are_told_once_for_each_machine(clus
     for machine in [*made._connection.machines] * 2:
         made._tell_of_memory(machine, spec())
     assert [note for note in notes if "memory_mib" in note] == [
-        "a: memory_mib is lowered to 154, so that all limits together fit: the control group of the referee (x) has 1000"
-        " MiB, the referee keeps 384, 4 bots play at once; give the machine fewer slots, or more memory"
+        "a: memory_mib is lowered to 154, so that all limits together fit: the control group of the referee (x) has"
+        " 1000 MiB, the referee keeps 384, 4 bots play at once; give the machine fewer slots, or more memory"
     ]
     assert Facts.from_values(small.to_values()) == small
 
