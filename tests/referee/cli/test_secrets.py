@@ -119,8 +119,11 @@ def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("revealed", [False, True])
-def test_an_epoch_that_is_added_to_a_journal_does_not_end_the_check_of_the_seeds_before(played, crosstown, revealed):
+def test_an_epoch_that_is_added_to_a_journal_does_not_end_the_check_of_the_seeds_before(
+    played, crosstown, revealed, tmp_path, monkeypatch
+):
     """The secret that the journal commits to is not the one that the matches were played on."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     real = played.secrets.read_text().strip()
     lines = read_journal(played.journal).events
     played.journal.unlink()
