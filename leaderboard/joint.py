@@ -72,7 +72,7 @@ def join(
     lost = {
         run.folder.path: gaps_of(run).lost
         for run, counted in zip(ordered, found, strict=True)
-        if len(counted.rows) < run.total - counted.annulled
+        if run.finished and len(counted.rows) < run.total - counted.annulled
     }
     return Joint(
         tuple(ordered), together, _entrants(ordered), {run: number for run, number in lost.items() if number}
