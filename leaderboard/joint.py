@@ -74,9 +74,7 @@ def join(
         for run, counted in zip(ordered, found, strict=True)
         if run.finished and len(counted.rows) < run.total - counted.annulled
     }
-    return Joint(
-        tuple(ordered), together, _entrants(ordered), {run: number for run, number in lost.items() if number}
-    )
+    return Joint(tuple(ordered), together, _entrants(ordered), {run: number for run, number in lost.items() if number})
 
 
 def joint_standings(joint: Joint, *, pooled: bool = False) -> list[Standing]:

@@ -327,9 +327,7 @@ def _run_name(one: str, other: str) -> str:
     return f"compare-{plain[0]}-{plain[1]}"
 
 
-def _games(
-    games: Sequence[str], players: int | None, options: list[str] | None, openings: Path | None
-) -> list[str]:
+def _games(games: Sequence[str], players: int | None, options: list[str] | None, openings: Path | None) -> list[str]:
     from referee.errors import UsageError
 
     wanted = [name for part in games for name in part.split(",") if name]

@@ -65,9 +65,7 @@ class BotList:
     defaults: Mapping[str, Any]
 
 
-def read_bots(
-    file: TomlFile, limits: Limits, remote: RemoteConfig | None, begun: Collection[Path] = ()
-) -> BotList:
+def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None, begun: Collection[Path] = ()) -> BotList:
     """Raises ConfigError; in a list of entries a bad row is left out instead if the file says so. `begun` are the
     folders with which the run of this file began: patterns find them even if they are gone."""
     listed = file.values.get("bots", [])
@@ -125,9 +123,9 @@ def _pattern(file: TomlFile, bot: BotConfig, begun: Collection[Path]) -> tuple[P
     parts = Path(written).parts
     for place, part in enumerate(parts):
         here = base / part
-        if any(mark in part for mark in _WILDCARDS) and not is_there(here):
-            if not any(folder.is_relative_to(_real(here)) for folder in begun):
-                return base, parts[place:]
+        is_marked = any(mark in part for mark in _WILDCARDS) and not is_there(here)
+        if is_marked and not any(folder.is_relative_to(_real(here)) for folder in begun):
+            return base, parts[place:]
         base = here
     return base, ()
 
