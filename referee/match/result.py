@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from referee.errors import without_middle
 from referee.record import SeatStats, Usage
 from referee.record.format import parse_usage
 from referee.record.reasons import EndReason, Status, status_of
@@ -46,7 +45,10 @@ class Fault:
         printed = (str(self.evidence.get(stream, "")).rstrip().splitlines() for stream in ("stderr", "stdout"))
         lines = next((lines for lines in printed if lines), [])[len(stack) - LAST_LINES :]
         third = LAST_LINE_CHARACTERS // 3
-        return tuple(without_middle(line, LAST_LINE_CHARACTERS, third, 2 * third) for line in (*lines, *stack))
+        return tuple(
+            line if len(line) <= LAST_LINE_CHARACTERS else f"{line[:third]}...{line[-2 * third :]}"
+            for line in (*lines, *stack)
+        )
 
 
 @dataclass(frozen=True, slots=True)
