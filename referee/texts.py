@@ -11,10 +11,12 @@ MOST = 2000
 def clean(text: object, most: int = MOST) -> str:
     """Control, format and direction characters are written out as escapes; lines are kept; the rest is cut."""
     whole = str(text)
-    shown = "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode("ascii")
-        for char in whole[:most]
-    )
+    shown = whole[:most]
+    if not shown.isprintable():  # most texts are
+        shown = "".join(
+            char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode("ascii")
+            for char in shown
+        )
     return shown if len(whole) <= most else f"{shown}... ({len(whole) - most} more characters)"
 
 
