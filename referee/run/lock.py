@@ -10,6 +10,8 @@ import os
 import shlex
 import socket
 import time
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Self
 
@@ -42,13 +44,18 @@ class RunLock:
         self.release()
 
     def release(self) -> None:
+        """Take the signature back, too: this process may live on, and runs nothing there any more."""
         if self.fd >= 0:
+            holder = _Holder.read(self.fd)
+            if holder is not None and holder.is_this_process:
+                with suppress(OSError):
+                    os.ftruncate(self.fd, 0)
             os.close(self.fd)
             self.fd = -1
 
     def _lock(self, path: Path, wait_s: float) -> None:
         deadline = time.monotonic() + wait_s
-        while True:
+        for tries in count():
             try:
                 fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -58,12 +65,12 @@ class RunLock:
             else:
                 return
             holder = _Holder.read(self.fd)
-            if holder is not None and holder.lives:
+            if holder is not None and holder.lives and tries:  # `is_run` takes the lock for a moment
                 raise BusyError(
                     f"this tournament is being run by process {holder.pid} on {holder.host}",
                     "wait until it has finished, or stop it with Ctrl-C there",
                 )
-            if time.monotonic() > deadline:
+            if tries and time.monotonic() > deadline:
                 who = "another process" if holder is None else f"workers of process {holder.pid} on {holder.host}"
                 raise BusyError(f"{who} still hold {path}", f"see who it is: fuser -v {shlex.quote(str(path))}")
             time.sleep(_POLL_S)
@@ -80,17 +87,28 @@ class RunLock:
 
 
 def is_run(path: Path, *, by_others: bool = False) -> bool:
-    """Whether the runner that signed the lock file at `path` lives; on another host one must believe it. `by_others`:
-    and is not this process."""
+    """Whether the runner that signed the lock file at `path` lives; of one on another host, such as a container that is
+    gone, whether somebody holds the lock. `by_others`: and is not this process."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         holder = _Holder.read(fd)
+        if holder is None or (by_others and holder.is_this_process):
+            return False
+        return holder.lives and (holder.is_here or not _is_free(fd))
     finally:
         os.close(fd)
-    return holder is not None and holder.lives and not (by_others and holder.is_this_process)
+
+
+def _is_free(fd: int) -> bool:
+    """Whether nobody holds the lock, as far as that can be told."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # the caller closes the file at once
+    except OSError:
+        return False
+    return True
 
 
 class _Holder:
@@ -107,13 +125,18 @@ class _Holder:
             return None
 
     @property
+    def is_here(self) -> bool:
+        """Whether the runner is, or was, on this host."""
+        return self.host == socket.gethostname()
+
+    @property
     def lives(self) -> bool:
         """Whether the runner itself is there. On another host one must believe it."""
-        return self.host != socket.gethostname() or started(self.pid) == self._started
+        return not self.is_here or started(self.pid) == self._started
 
     @property
     def is_this_process(self) -> bool:
-        return self.lives and (self.host, self.pid) == (socket.gethostname(), os.getpid())
+        return self.is_here and self.lives and self.pid == os.getpid()
 
 
 def started(pid: int) -> str:

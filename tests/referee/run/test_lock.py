@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from referee.errors import BusyError, PlatformError
-from referee.run.lock import RunLock
+from referee.run import lock
+from referee.run.lock import RunLock, is_run
 
 HOLD = (
     "import sys, time; from pathlib import Path; from referee.run.lock import RunLock;"
@@ -73,6 +74,32 @@ def test_a_runner_on_another_host_is_believed(tmp_path):
     with pytest.raises(BusyError, match="process 7 on elsewhere"):
         RunLock(path, wait_s=0.05)
     os.close(fd)
+
+
+def test_a_process_that_lives_on_runs_nothing_once_it_has_released_the_lock(tmp_path):
+    path = tmp_path / "run.lock"
+    with RunLock(path):
+        assert is_run(path)
+    assert not is_run(path)
+
+
+def test_a_runner_on_another_host_is_not_believed_when_nobody_holds_the_lock(tmp_path):
+    path = tmp_path / "run.lock"
+    path.write_text(json.dumps({"pid": 7, "host": "a-container-that-is-gone", "started": "1"}))
+    assert not is_run(path)
+    fd = os.open(path, os.O_RDWR)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    assert is_run(path)
+    os.close(fd)
+
+
+def test_whoever_looks_at_a_lock_keeps_no_runner_from_taking_it(tmp_path, monkeypatch):
+    path = tmp_path / "run.lock"
+    path.write_text(json.dumps({"pid": 7, "host": "a-container-that-is-gone", "started": "1"}))
+    looks = os.open(path, os.O_RDONLY)
+    fcntl.flock(looks, fcntl.LOCK_SH)
+    monkeypatch.setattr(lock.time, "sleep", lambda _s: os.close(looks))
+    RunLock(path, wait_s=0).release()
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
