@@ -250,11 +250,12 @@ def _is_left_out(name: str, output: frozenset[str]) -> bool:
 
 
 def find_within(folder: Path, relative: Path) -> Path:
-    """Where what lies in a resolved folder has its content, from there: elsewhere if it is a link. EntryError if that
-    is outside, or nowhere."""
-    path = folder / relative
-    if not path.is_symlink():
+    """Where what lies in a folder has its content, from there: elsewhere if it is a link. EntryError if that is
+    outside, or nowhere."""
+    if not (folder / relative).is_symlink():
         return relative
+    folder = Path(os.path.realpath(folder))  # a link may be on the way to the cache, too
+    path = folder / relative
     try:
         target = path.resolve()
     except RuntimeError:  # how Python says so before 3.13

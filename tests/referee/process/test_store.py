@@ -61,6 +61,16 @@ def test_a_version_has_the_bots_files_and_nobody_may_write_them(store: Path, fol
     assert (version.folder / "lib").stat().st_mode & 0o777 == 0o555
 
 
+def test_a_bot_with_a_link_is_kept_where_a_link_leads_to_the_store(store: Path, folder: Path) -> None:
+    (store.parent / "elsewhere").mkdir()
+    store.symlink_to("elsewhere")
+    version = stored(store, folder)
+    assert files(version.folder) == files(folder)
+    again = hold(store, version.content)
+    assert again is not None
+    assert read_sources(again.folder, load_manifest(again.folder)) == read_sources(folder, load_manifest(folder))
+
+
 def test_what_is_left_out_of_the_hash_is_left_out_of_the_copy(store: Path, folder: Path) -> None:
     before = stored(store, folder).content
     for name in (".cache/x", ".venv/bin/python", "__pycache__/bot.pyc", "lib/__pycache__/rules.pyc", ".git/HEAD"):
