@@ -147,9 +147,9 @@ def _keep_lines(folder: Path) -> None:
 
 
 def has_changed(folder: Path) -> bool:
-    """Whether a file of a build, or of a bot in the store, is not as it was made, by size and time, or is gone. What
-    was added does not count, but for compiled Python beside a bot's sources, which would run in their place. A bot that
-    plays without a sandbox may write there. False for what an older version made.
+    """Whether a file of a build, or of a bot in the store, is not as it was made, by size and time, or is gone. Of what
+    was added only programs count, and compiled Python beside a bot's sources: they may run in place of what was there.
+    A bot that plays without a sandbox may write there. False for what an older version made.
     """
     try:
         kept = folder.parent / "lines"
@@ -157,10 +157,19 @@ def has_changed(folder: Path) -> bool:
             return False
         is_built = (folder.parent / "files").exists()  # a build may have compiled its own
         entries = list(walk(folder))
-        compiled = not is_built and any(entry.name == "__pycache__" for entry in entries)
-        return compiled or not set(kept.read_bytes().split(b"\0\0")) <= {*_lines(folder, entries), b""}
+        if not is_built and any(entry.name == "__pycache__" for entry in entries):
+            return True
+        before, now = set(kept.read_bytes().split(b"\0\0")) - {b""}, set(_lines(folder, entries))
+        return not before <= now or any(line.partition(b"\0")[0].endswith(_PROGRAMS) for line in now - before)
     except OSError:
         return True
+
+
+_PROGRAMS = tuple(
+    f".{ending}".encode()
+    for ending in "py pyc so js mjs cjs node ts pl pm rb lua php class jar sh".split()  # noqa: SIM905
+)
+"""Endings of what an interpreter may find before the bot's own: a package `helper/` goes before `helper.py`."""
 
 
 def hold_built(place: Path) -> tuple[Built, Hold] | None:

@@ -75,6 +75,17 @@ async def test_a_copy_with_compiled_python_that_a_bot_has_laid_beside_its_source
     assert "its copy in the cache" in second.detail
 
 
+async def test_a_copy_to_which_a_bot_has_added_a_module_plays_no_other_match(play) -> None:
+    def add(folder: Path) -> None:
+        (folder / "helper").mkdir()
+        (folder / "helper" / "__init__.py").write_text("# goes before helper.py")
+
+    first, second = await play(add)
+    assert first.status == "rated", first
+    assert second.reason is EndReason.PLATFORM_FAULT
+    assert "its copy in the cache" in second.detail
+
+
 @pytest.mark.parametrize("build", ["", BUILD])
 async def test_a_bot_that_writes_a_file_beside_its_own_plays_on(play, build) -> None:
     results = await play(lambda folder: (folder / "my.log").write_text("a match"), build)
