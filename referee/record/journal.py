@@ -321,6 +321,18 @@ def forgiven_faults(controls: Sequence[Control]) -> dict[str, set[str]]:
     return found
 
 
+def choices_of_people(controls: Sequence[Control]) -> dict[str, Choice]:
+    """What somebody has chosen for the matches of entries that the breaker has put out: it holds, too, if what the
+    breaker decided falls and it decides so again."""
+    found: dict[str, Choice] = {}
+    for control in controls:
+        if control.kind == "reinstated":
+            found.pop(control.entry_id, None)
+        elif control.kind == "breaker" and control.by != "rule":
+            found[control.entry_id] = control.choice
+    return found
+
+
 def control_fields(control: Control) -> dict[str, Any]:
     """What a journal line says of a control besides its kind and time; inverse of `parse_control`."""
     empty: tuple[object, ...] = ("", (), None)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from referee.record.journal import CHANGED, Control
+from referee.record.journal import CHANGED, Choice, Control
 from referee.record.store import FileStamp, Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder
@@ -106,6 +106,8 @@ class RunProgress:
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    """What an organiser has chosen for the matches of entries that the breaker had set aside before."""
     on_settled: Callable[[int, str, Sequence[SeatSpec], Judged | None], None] | None = None
     """Called with place, id and seats of each match when its fate is known, whatever that of earlier ones is; without a
     result if it does not count, or is given up for now."""
@@ -312,7 +314,7 @@ class RunProgress:
 
     def _set_aside(self, entry_id: str, place: int, why: str) -> None:
         known = {seat.entry_id: seat.name for seat in self.schedule.seats}
-        choice = self.breaker.choice
+        choice = self.choices.get(entry_id, self.breaker.choice)
         self._decided(
             Control("breaker", place, entry_id=entry_id, choice=choice, name=known[entry_id], by="rule", reason=why)
         )

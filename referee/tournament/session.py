@@ -10,7 +10,15 @@ from pathlib import Path
 from referee.errors import PlatformError
 from referee.event_loop import run_loop
 from referee.garbage import no_collection
-from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force, provider_voids
+from referee.record.journal import (
+    LEAVING,
+    Control,
+    anchors_of,
+    choices_of_people,
+    forgiven_faults,
+    in_force,
+    provider_voids,
+)
 from referee.record.store import Records
 from referee.run.anchors import AnchorKeeper
 from referee.run.decisions import length_words, next_place
@@ -208,6 +216,7 @@ def open_progress(
     """The progress of a run, whose records are not taken yet. Needs the lock."""
     breaker = Breaker(breaker_config)
     breaker.forgive(forgiven_faults(controls))
+    choices = choices_of_people(controls)
     controls = in_force(controls)
     for control in controls:
         if control.kind in LEAVING:
@@ -224,6 +233,7 @@ def open_progress(
         decide=decide,
         verdicts={control.match_id: control for control in controls if control.match_id},
         failed_starts={match_id: past.failed_starts for match_id, past in attempts.items()},
+        choices=choices,
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
     )
 

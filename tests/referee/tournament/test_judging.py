@@ -10,7 +10,7 @@ from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
 from leaderboard.web.facts import facts_of
 from referee.record import read_record
-from referee.record.journal import read_controls
+from referee.record.journal import departures, read_controls
 from referee.run.head import head_file
 from referee.run.journal import read_journal
 from referee.run.run import Run
@@ -100,6 +100,21 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     assert run.summary.complete
     assert run.log.steps[-1] == Reached(run.summary.played, run.summary.played, 0)
     assert any("'bot1' is disqualified from here on: 3 faults in a row" in note for note in run.log.notes)
+
+
+def test_what_an_organiser_chose_for_a_disqualified_bot_holds_when_the_breaker_decides_again(
+    make_tournament, play, run_folder
+):
+    """An annulled match before its place lets what the breaker decided fall, until the run goes on."""
+    tournament = make_tournament(4, blocks=4)
+    bad = tournament.entries[1].id
+    play(tournament, crashes=bad)
+    Run(run_folder).leave("withdrawn", "bot1", "annul", by="ann")
+    other = next(spec for spec in known_matches(config_of(tournament)) if bad not in {s.entry_id for s in spec.seats})
+    Run(run_folder).annul(other.match_id, by="ann")
+    play(tournament, crashes=bad)
+    out = departures(read_controls(run_folder.journal))[bad]
+    assert (out.kind, out.by, out.choice) == ("breaker", "rule", "annul")
 
 
 @pytest.mark.slow
