@@ -33,7 +33,7 @@ from referee.texts import one_line, plural, toml_text
 from referee.tournament.config import Tournament, TournamentConfig, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.early import Early
-from referee.tournament.entrants import changed_since
+from referee.tournament.entrants import changed_since, lacks_bots, load_tournament, sources_needed
 from referee.tournament.identity import config_of, describe
 from referee.tournament.joining import joining, with_added
 from referee.tournament.play import choose_run, play_run
@@ -370,14 +370,20 @@ def play_tournament(
             console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
 
     def with_joined() -> Tournament:
-        """The tournament with the bots that joined its run."""
+        """The tournament with the bots that joined its run, and those that have come back since it was read."""
+        nonlocal tournament
         file, profile = tournament.config.path, tournament.config.sandbox.profile
-        joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
-        if not elsewhere and not all(is_built(*source) for source in joined):
+        run = Run(folder)
+        come_back = lacks_bots(tournament, [bot for bot in run.participants if not bot.joined])
+        needed = sources_needed(tournament.config, run.participants) if come_back else []
+        needed += [(bot.folder, bot.sandbox.profile or profile) for bot in joining(run.journal)]
+        if not elsewhere and not all(is_built(*source) for source in needed):
             from referee.cli.building import build_missing
 
-            build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
-        return with_added(tournament, Run(folder).journal, elsewhere=elsewhere)
+            build_missing(needed, out, file, begun=True, accept_weaker=accept_weaker)
+        if come_back:
+            tournament = load_tournament(file, run.participants, elsewhere=elsewhere)
+        return with_added(tournament, run.journal, elsewhere=elsewhere)
 
     first = with_joined()
     cores = available_cores()
@@ -480,6 +486,8 @@ def play(
     with ProgressReport(title, indexer, quiet=quiet, outlook=outlook, folder=folder) as report:
         try:
             with Steering(folder, fixed=fixed, on_playing=report.playing) as steering:
+                if again is not None and lacks_bots(tournament, Run(folder).participants):
+                    tournament = again()  # of what was decided after it was read, and before the lock was taken
                 summary = go_on(tournament, steering)
                 while summary.changed and again is not None:
                     tournament = again()

@@ -304,6 +304,13 @@ def stand_ins(tournament: Tournament) -> list[tuple[BotConfig, Entry]]:
     return [(bot, entry) for bot, entry in named if bot.remote is None and not entry.argv]
 
 
+def lacks_bots(tournament: Tournament, participants: Sequence[Participant]) -> bool:
+    """Whether one of these bots of its run plays, and was read as one that has left, or not at all."""
+    there = zip(tournament.bots, tournament.entries, strict=False)
+    ready = {entry.id for bot, entry in there if entry.argv or bot.remote is not None}
+    return any(not one.out and one.entry_id not in ready for one in participants)
+
+
 def _try(
     config: TournamentConfig, bot: BotConfig, *, to_play: bool = True, elsewhere: bool = False
 ) -> Entry | ConfigError:

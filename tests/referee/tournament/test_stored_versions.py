@@ -6,16 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from referee.cli import run_pages
 from referee.errors import ChangedError, ConfigError
 from referee.record import read_record
+from referee.run import decisions
+from referee.run.decisions import Desk
 from referee.run.folder import RunFolder, choose_folder, has_run
-from referee.run.journal import read_journal
+from referee.run.journal import Journal, read_journal
 from referee.run.participants import newest_participants, participants_of
 from referee.run.run import Run
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament, sources_needed
 from referee.tournament.identity import describe
 from referee.tournament.joining import load_joining
+from referee.tournament.progress import Summary
+from referee.tournament.steering import Steering
 
 
 class Killed(Exception):
@@ -119,3 +124,57 @@ def test_the_journal_names_the_copies(begun, run_folder, write_bot):
     text = read_journal(run_folder.journal)
     assert text.created.fields["contents"] == [entry.content for entry in tournament.entries]
     assert [len(bot.content) for bot in participants_of(text)] == [32] * 4
+
+
+@pytest.fixture
+def command_plays(run_folder, monkeypatch) -> Callable[..., list[set[str]]]:
+    """command_plays(tournament, decide) is the command over the run with nothing played: by session, the bots that can
+    be started. `decide` gets a desk in the first one, as for an order to the runner at work."""
+
+    def make(tournament: Tournament, decide: Callable[[Desk], object] | None = None) -> list[set[str]]:
+        sessions: list[set[str]] = []
+
+        def play_run(tournament: Tournament, *_: object, **__: object) -> Summary:
+            sessions.append({entry.name for entry in tournament.entries if entry.argv})
+            changed = decide is not None and len(sessions) == 1
+            if changed:
+                with Journal(run_folder.journal, read_journal(run_folder.journal)) as journal:
+                    decide(Desk(journal, 50, frozenset()))
+            return Summary(0, 0, 0, 0, (), 0, stopped=False, complete=not changed, changed=changed)
+
+        monkeypatch.setattr(run_pages, "play_run", play_run)
+        run_pages.play_tournament(
+            load(tournament, run_folder), run_folder.path.parent, 1, pin=False, new=False, as_json=False, quiet=True
+        )
+        return sessions
+
+    return make
+
+
+def test_a_bot_that_comes_back_while_its_run_is_played_plays_as_it_was(begun, run_folder, tmp_path, command_plays):
+    tournament = begun()
+    Run(run_folder).leave("withdrawn", "bot1", by="ann")
+    change(tmp_path / "bots" / "bot1")
+    sessions = command_plays(
+        tournament, lambda desk: decisions.reinstate(run_folder, "bot1", by="ann", reason="", desk=desk)
+    )
+    assert sessions == [{"bot0", "bot2"}, {"bot0", "bot1", "bot2"}]
+
+
+def test_what_was_decided_after_the_run_was_read_holds_when_its_lock_is_taken(
+    begun, run_folder, tmp_path, write_bot, command_plays, monkeypatch
+):
+    tournament = begun()
+    Run(run_folder).leave("withdrawn", "bot1", by="ann")
+    change(tmp_path / "bots" / "bot1")
+    write_bot("late")
+
+    class SlowToLock(Steering):
+        def __enter__(self) -> Steering:
+            run = Run(run_folder)
+            run.reinstate("bot1", by="ann")
+            run.add(load_joining(run.journal, tmp_path / "bots" / "late", None), by="ann")
+            return super().__enter__()
+
+    monkeypatch.setattr(run_pages, "Steering", SlowToLock)
+    assert command_plays(tournament) == [{"bot0", "bot1", "bot2", "late"}]
