@@ -26,7 +26,10 @@ _SYSTEM = ("/usr/", "/bin/", "/lib")
 LAST_HEADERS = 100
 """So many are read for bots of which the journal says nothing: those of the last records."""
 
-_NAMED = {"profile": "sandbox", "build": "build, toolchain"}
+SANDBOX, BUILD, RUNTIME = "sandbox", "build, toolchain", "runtime"
+"""What people read for profile, build and runtime."""
+
+_NAMED = {"profile": SANDBOX, "build": BUILD}
 
 
 def flat_facts(facts: Facts) -> dict[str, str]:

@@ -17,8 +17,11 @@ from referee.record import Header, RecordError
 from referee.record.reader import read_header
 from referee.record.store import RecordStore
 from referee.run.machine_facts import (
+    BUILD,
     GROUPS,
     LAST_HEADERS,
+    RUNTIME,
+    SANDBOX,
     VALUE_OF,
     Facts,
     controllers_of,
@@ -175,17 +178,24 @@ class MachineWatch:
             if declared and here is None:
                 here = self._now[seat.entry_id] = news[seat.entry_id] = declared
             known = {} if here is None else flat_facts(here)
-            for what, now in {**(facts_of_seat(seat) if place else seat.outside), **declared}.items():
+            for what, now in {**facts_of_seat(seat), **declared}.items():
+                if what == SANDBOX and not place:
+                    continue  # as it was when the first match began
                 values = self._seen.setdefault((place, seat.entry_id, what), [])
                 if not values:
-                    values.append(now if here is None else known.get(what, ""))
+                    is_new = here is not None and what in seat.outside
+                    values.append(known.get(what, "" if is_new else now))
                 if now not in values and len(values) <= MOST_CHANGES:
                     values.append(now)
+                    if now == known.get(what):  # a ladder has told it
+                        continue
                     where = f"{what} on {place}" if place else what
                     found.append(Change(seat.entry_id, seat.name, where, values[-2], now))
                     if here is not None:
                         facts = self._now.get(seat.entry_id, here)
                         more: Facts = declared or {"outside": {**facts.get("outside", {}), what: now}}
+                        if what in (BUILD, RUNTIME):
+                            more = {"build" if what == BUILD else "runtime": now}
                         self._now[seat.entry_id] = news[seat.entry_id] = {**facts, **more}
         return list(dict.fromkeys(found)), news
 

@@ -268,6 +268,27 @@ def test_a_file_outside_that_changes_while_a_run_goes_on_is_told_once():
     assert machine["ada"]["outside"] == {"/opt/book": "2", "/opt/engine": "a", "/opt/more": "x"}
 
 
+def test_a_build_or_packages_that_change_while_a_run_goes_on_are_told_and_kept():
+    """A worker process that is started later takes the build and the packages that are there by then."""
+    watch = MachineWatch({"ada": {"profile": "plain", "build": "aa by gcc 12", "runtime": "CPython 3.11, packages x"}})
+    assert watch.note(header(0, build="aa by gcc 12", runtime="CPython 3.11, packages x")) == ([], {})
+    changes, machine = watch.note(header(1, build="bb by gcc 13", runtime="CPython 3.11, packages y"))
+    assert list(map(str, changes)) == [
+        "'Ada': build, toolchain: aa by gcc 12 -> bb by gcc 13",
+        "'Ada': runtime: CPython 3.11, packages x -> CPython 3.11, packages y",
+    ]
+    assert machine == {"ada": {"profile": "plain", "build": "bb by gcc 13", "runtime": "CPython 3.11, packages y"}}
+    assert watch.note(header(2, build="aa by gcc 12")) == ([], {}), "it was in play when the build was made"
+
+
+def test_a_build_of_which_the_journal_says_nothing_or_all_by_now_is_not_told():
+    here = {"ada": {"profile": "plain"}}
+    watch = MachineWatch(here)
+    assert watch.note(header(0, build="aa by gcc 12")) == ([], {})
+    here["ada"] = {"profile": "plain", "build": "bb by gcc 13"}  # as a ladder does that has built it again
+    assert watch.note(header(1, build="bb by gcc 13")) == ([], {})
+
+
 def test_a_file_outside_that_changes_all_the_time_does_not_fill_the_journal():
     watch = MachineWatch({"ada": {"profile": "plain", "outside": {"/opt/log": "0"}}})
     told = [len(watch.note(header(place, log=f"{place}"))[0]) for place in range(20)]
