@@ -26,18 +26,18 @@ from referee.process.manifest import (
 from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
-from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_all, read_sources, with_protos
+from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_sources, with_protos
 from referee.process.store import (
     Built,
     DamagedError,
     Hold,
     Version,
-    content_of,
     has_changed,
     hold,
     hold_built,
-    is_as_made,
+    is_whole,
     put,
+    put_again,
     store_folder,
 )
 
@@ -139,15 +139,18 @@ def load_stored(
     *,
     to_play: bool = True,
     elsewhere: bool = False,
+    in_play: bool = False,
 ) -> Entry:
     """The same bot from the store, whatever lies in `folder` by now, or does not: that is looked at only where the copy
-    is lost. Raises EntryError too where neither is as it was, NotBuiltError if only the build is lost."""
+    is lost. `in_play`: another process of the run may play from its build, see `hold_built`. Raises EntryError too
+    where neither is as it was, NotBuiltError if only the build is lost."""
     lost = f"{store_folder() / content}: no copy of this bot is there any more"
     version = None
     try:
         version = hold(store_folder(), content)
     except DamagedError as error:
         lost = str(error)
+        version = put_again(store_folder(), content)
     if version is None:
         with suppress(ManifestError, EntryError):
             entry = load_entry(folder, name, options, to_play=to_play, elsewhere=elsewhere)
@@ -160,8 +163,8 @@ def load_stored(
     if elsewhere:
         return _kept(_unbuilt(folder, name, manifest, resolved, sources), version)
     try:
-        build = _hold_build(version.folder, manifest, sources) if manifest.build else None
-        return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+        build = _hold_build(version.folder, manifest, sources, in_play=in_play) if manifest.build else None
+        return _entry(folder, name, manifest, resolved, sources, version.folder, version, build, in_play=in_play)
     except NotBuiltError:
         if to_play:
             raise
@@ -183,12 +186,12 @@ def lost_files(entry: Entry) -> str:
     if gone := lost_folders(entry):
         return gone
     for built in entry.builds:
-        if not is_as_made(built):
+        if has_changed(built.folder):
             return f"its build in the cache, {built.folder}, has changed since it was made"
     if not entry.content or entry.built is not None:
         return ""
     try:
-        whole = content_of(entry.home, read_all(entry.home)) == entry.content
+        whole = is_whole(entry.home, entry.content)
     except EntryError as error:
         return f"its copy in the cache is damaged ({error})"
     return "" if whole else f"its copy in the cache, {entry.home}, has changed since the bot was loaded"
@@ -221,8 +224,8 @@ def _kept(entry: Entry, version: Version) -> Entry:
     return replace(entry, home=version.folder, content=version.content, holds=(version.hold,))
 
 
-def _hold_build(folder: Path, manifest: Manifest, sources: Sources) -> tuple[Built, Hold]:
-    held = hold_built(cache_folder() / source_id(manifest, sources))
+def _hold_build(folder: Path, manifest: Manifest, sources: Sources, *, in_play: bool = False) -> tuple[Built, Hold]:
+    held = hold_built(cache_folder() / source_id(manifest, sources), in_play=in_play)
     if held is None:
         command = f"crosstown bots build {shlex.quote(str(folder))}"
         what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
@@ -239,8 +242,10 @@ def _entry(
     home: Path,
     version: Version | None = None,
     build: tuple[Built, Hold] | None = None,
+    *,
+    in_play: bool = False,
 ) -> Entry:
-    environment = _environment(home, folder, manifest)
+    environment = _environment(home, folder, manifest, in_play=in_play)
     if build is not None:
         home = build[0].folder
     return Entry(
@@ -258,11 +263,11 @@ def _entry(
     )
 
 
-def _environment(home: Path, folder: Path, manifest: Manifest) -> Environment | None:
+def _environment(home: Path, folder: Path, manifest: Manifest, *, in_play: bool) -> Environment | None:
     requirements = read_requirements(home, manifest)
     if requirements is None:
         return None
-    environment = hold_environment(cache_folder(), requirements)
+    environment = hold_environment(cache_folder(), requirements, in_play=in_play)
     if environment is None:
         command = f"crosstown bots build {shlex.quote(str(folder))}"
         what = f"{folder / REQUIREMENTS}: is not installed, or was changed since"

@@ -153,9 +153,9 @@ def take_out_ours(folder: Path, requirements: Requirements) -> list[str]:
     return sorted(found)
 
 
-def hold_environment(cache_folder: Path, requirements: Requirements) -> Environment | None:
-    """The environment that was made of these, if it is there."""
-    held = hold_built(cache_folder / requirements.id)
+def hold_environment(cache_folder: Path, requirements: Requirements, *, in_play: bool = False) -> Environment | None:
+    """The environment that was made of these, if it is there. `in_play`: as for `hold_built`."""
+    held = hold_built(cache_folder / requirements.id, in_play=in_play)
     return None if held is None else Environment(*held)
 
 

@@ -21,7 +21,7 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -31,7 +31,7 @@ from weakref import WeakValueDictionary
 
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
-from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, mib_of, read_all
+from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, copy_within, mib_of, read_all
 from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
 
@@ -172,9 +172,22 @@ _PROGRAMS = tuple(
 """Endings of what an interpreter may find before the bot's own: a package `helper/` goes before `helper.py`."""
 
 
-def hold_built(place: Path) -> tuple[Built, Hold] | None:
+def is_whole(folder: Path, content: str) -> bool:
+    """Whether the files of a version are what its name says. What was added counts as for `has_changed`. EntryError."""
+    sources = read_all(folder)
+    with suppress(OSError):
+        lines = (folder.parent / "lines").read_bytes().split(b"\0\0")
+        known = {line.partition(b"\0")[0].removeprefix(b"/") for line in lines}
+        if any(name.endswith(_PROGRAMS) for name, _ in sources if name not in known):
+            return False
+        sources = tuple(source for source in sources if source[0] in known)
+    return content_of(folder, sources) == content
+
+
+def hold_built(place: Path, *, in_play: bool = False) -> tuple[Built, Hold] | None:
     """The build that counts in CACHE/<source id>, which now stays; None if there is none, or if it was changed since it
-    was made."""
+    was made. `in_play`: another process of the run may play from it; then what was added counts as for `has_changed`.
+    """
     for _ in range(_MOST_TRIES):  # another may take its place, and remove it, between the two
         built = read_built(place)
         if built is None:
@@ -182,7 +195,7 @@ def hold_built(place: Path) -> tuple[Built, Hold] | None:
         with suppress(OSError):
             hold = Hold.on(built.folder.parent)
             if read_built(place) == built:
-                if not is_as_made(built):
+                if has_changed(built.folder) if in_play else not is_as_made(built):
                     break
                 note_use(mark_of(built))
                 return built, hold
@@ -337,15 +350,47 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources, *, evic
     goes when it is full. Raises EntryError.
     """
     content = content_of(folder, sources)
+    with suppress(DamagedError):
+        if found := hold(store, content):
+            return found
+    made = _take_in(store, content, folder, lambda copy: copy_sources(folder, manifest, copy))
+    if evicting:
+        evict(store, most_bytes=mib_of(MOST_VARIABLE, MOST_MIB) << 20, most_versions=MOST_VERSIONS)
+    return made
+
+
+def put_again(store: Path, content: str) -> Version | None:
+    """The version with this content, made again from its damaged copy; None if more is wrong with that than files that
+    were added. A bot that plays without a sandbox may write there. Raises EntryError."""
+    damaged = store / content / "bot"
+
+    def fill(copy: Path) -> None:
+        copy.mkdir()
+        for line in (damaged.parent / "lines").read_bytes().split(b"\0\0"):
+            relative = Path(os.fsdecode(line.partition(b"\0")[0].lstrip(b"/")))
+            if ".." in relative.parts:
+                raise EntryError(f"{damaged.parent / 'lines'}: was changed", _RESTORE)
+            (copy / relative).parent.mkdir(parents=True, exist_ok=True)
+            if (damaged / relative).is_symlink():
+                (copy / relative).symlink_to((damaged / relative).readlink())
+            else:
+                copy_within(damaged, relative, copy / relative)
+
     try:
-        with suppress(DamagedError):
-            if found := hold(store, content):
-                return found
+        return _take_in(store, content, damaged, fill)
+    except EntryError:
+        return None
+
+
+def _take_in(store: Path, content: str, source: Path, fill: Callable[[Path], None]) -> Version:
+    """The version with this content, whose files `fill` lays into a new folder. A damaged one that lies there is set
+    aside. Raises EntryError."""
+    try:
         with _half(store) as half:
-            copy_sources(folder, manifest, half / "bot")
+            fill(half / "bot")
             size = _close(half / "bot")
             if content_of(half / "bot", read_all(half / "bot")) != content:
-                raise EntryError(f"{folder}: was changed while it was copied", "try again")
+                raise EntryError(f"{source}: was changed while it was copied", "try again")
             (half / "size").write_text(f"{size}\n")
             _keep_lines(half / "bot")
             with _alone(store):
@@ -356,9 +401,7 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources, *, evic
     except OSError as error:
         raise _trouble(store, error) from None
     if kept is None:
-        raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made", "try again")
-    if evicting:
-        evict(store, most_bytes=mib_of(MOST_VARIABLE, MOST_MIB) << 20, most_versions=MOST_VERSIONS)
+        raise EntryError(f"{store / content}: the copy of {source} was removed while it was made", "try again")
     return Version(content, store / content / "bot", kept)
 
 

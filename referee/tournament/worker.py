@@ -361,7 +361,7 @@ class Bots:
 
 def _entry(bot: BotSetup) -> Entry:
     try:
-        load = partial(load_stored, bot.content) if bot.content else load_entry
+        load = partial(load_stored, bot.content, in_play=True) if bot.content else load_entry
         entry = load(Path(bot.folder), bot.name, bot.options)
     except (ManifestError, EntryError, BotNameError) as error:
         raise Refused(

@@ -182,13 +182,30 @@ def test_a_build_that_was_changed_in_the_cache_does_not_play_as_what_was_built(
     assert entry.built == built
     assert lost_files(entry) == ""
     change(built.folder)
-    assert "has changed since it was made" in lost_files(entry)
+    adds = (built.folder / "weights").exists()  # a bot may write beside its program while its run is played
+    assert ("has changed since it was made" in lost_files(entry)) != adds
     with pytest.raises(NotBuiltError):
         load_entry(folder)
     again, fresh = build(folder)
     assert fresh
     assert again.artefacts == built.artefacts
     assert load_entry(folder).home == again.folder != built.folder
+
+
+def test_a_file_that_a_bot_lays_into_its_build_keeps_no_other_process_of_the_run_from_it(bot: Make) -> None:
+    """It plays without a sandbox, and writes a log, say. The next run begins with a clean build."""
+    folder = bot()
+    built, _ = build(folder)
+    entry = load_entry(folder)
+    (built.folder / "my.log").write_text("a match\n")
+    assert load_stored(entry.content, folder, in_play=True).built == built
+    assert lost_files(entry) == ""
+    with pytest.raises(NotBuiltError):
+        load_stored(entry.content, folder)
+    (built.folder / "helper.py").write_text("another = 1\n")
+    assert "has changed since it was made" in lost_files(entry)
+    with pytest.raises(NotBuiltError):
+        load_stored(entry.content, folder, in_play=True)
 
 
 def test_what_python_compiles_beside_a_program_is_no_change_of_a_build(bot: Make) -> None:

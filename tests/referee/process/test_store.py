@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.process import sources
-from referee.process.entry import EntryError, load_entry, load_stored
+from referee.process.entry import EntryError, load_entry, load_stored, lost_files
 from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import DamagedError, Version, evict, hold, put
@@ -130,6 +130,27 @@ def test_a_damaged_copy_is_noticed_and_replaced(folder: Path, damage: Callable[[
         hold(store, entry.content)
     assert load_entry(folder) == entry
     assert files(entry.home) == files(folder)
+
+
+def test_a_copy_to_which_a_bot_has_added_files_is_made_again_without_them(folder: Path) -> None:
+    entry = load_entry(folder)
+    before = files(entry.home)
+    entry.home.chmod(0o755)
+    (entry.home / "my.log").write_text("a match")
+    shutil.rmtree(folder)
+    again = load_stored(entry.content, folder)
+    assert (again.id, again.home) == (entry.id, entry.home)
+    assert files(again.home) == before
+    assert (again.home / "alias.py").is_symlink()
+
+
+def test_a_copy_is_not_lost_for_a_file_that_a_bot_has_laid_there(folder: Path) -> None:
+    entry = load_entry(folder)
+    entry.home.chmod(0o755)
+    (entry.home / "my.log").write_text("a match")
+    assert lost_files(entry) == ""
+    (entry.home / "helper.py").write_text("another = 1\n")
+    assert "has changed since the bot was loaded" in lost_files(entry)
 
 
 def test_a_copy_that_is_damaged_and_has_no_folder_behind_it_is_refused(folder: Path) -> None:
