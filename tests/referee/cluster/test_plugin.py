@@ -1,6 +1,7 @@
 """What the plugin on a machine does with orders, and what it keeps between them."""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -163,9 +164,9 @@ async def test_a_bot_that_arrives_again_is_looked_at_again(tmp_path, monkeypatch
     assert machine.plugin._ready == {("d", "strict", "a")}
 
 
-async def test_bots_of_a_machine_fit_into_its_memory_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "memory_room", lambda: Room(4224, "this machine"))
+async def test_bots_of_a_machine_fit_into_its_memory_together(tmp_path):
     machine = Machine(tmp_path, slots=4)
+    machine.plugin._facts = replace(machine.plugin._facts, room=Room(4224, "this machine"))
     machine.let.set()
     machine.order("runner", "k0", "ada", "bob")
     machine.order("runner", "k1", "ada", "bob", "eve", "dan")
