@@ -85,7 +85,7 @@ class RunnerProcess:
         """`drain_s`: what the matches in play get to finish when it ends. `peer`: the scheduler of the cluster to play
         on. `plain`: bots may play without a sandbox."""
         words = arguments_for(file, data, house_bots, peer, plain=plain)
-        self._command = [sys.executable, "-m", "referee.cli.ladder_process", *words]
+        self._command = [sys.executable, "-P", "-m", "referee.cli.ladder_process", *words]
         self._log = log
         self._stop_s = drain_s + STOP_S
         self._process: subprocess.Popen[bytes] | None = None

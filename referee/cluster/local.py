@@ -19,7 +19,7 @@ _LOOK_S = 0.1
 def run_trial(workers: int, slots: int, port: int, tell: Callable[[str], None], *, accept_plain: bool) -> None:
     """Until Ctrl-C, or until the scheduler ends. PlatformError if that does not start."""
     port = port or _free_port()
-    program = [sys.executable, "-m", "referee.cli.main", "cluster"]
+    program = [sys.executable, "-P", "-m", "referee.cli.main", "cluster"]
     address = f"tcp://127.0.0.1:{port}"
     processes: list[subprocess.Popen[bytes]] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -26,7 +26,7 @@ from referee.process.store import discard_builds, read_built, store_folder
 from referee.tournament.messages import MAX_WORKER_LINE_BYTES
 from referee.tournament.worker_process import KILL_LIMIT_S
 
-COMMAND = (sys.executable, "-m", "referee.ladder.trial")
+COMMAND = (sys.executable, "-P", "-m", "referee.ladder.trial")
 
 LOG_S = 1.0
 """The new part of a log is sent at most this often, if it is not long."""

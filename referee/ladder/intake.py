@@ -177,7 +177,7 @@ class Intake:
         qualify_s: float = QUALIFY_S,
         build_margin_s: float = BUILD_MARGIN_S,
         back_off_s: float = BACK_OFF_S,
-        command: Sequence[str] = (sys.executable, "-m", "referee.ladder.trial"),
+        command: Sequence[str] = (sys.executable, "-P", "-m", "referee.ladder.trial"),
         disk: DiskWatch | None = None,
         unbuilt: list[LadderBot] | None = None,
         remote: RemoteTrials | None = None,

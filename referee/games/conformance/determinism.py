@@ -227,7 +227,7 @@ def digests_under(hash_seed: str, ref: str, seed: int, matches: int) -> list[str
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
     program = f"from {__name__} import print_digests; print_digests()"
-    command = [sys.executable, "-c", program, ref, str(seed), str(matches)]
+    command = [sys.executable, "-P", "-c", program, ref, str(seed), str(matches)]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT_S)
     except subprocess.TimeoutExpired as error:

@@ -240,7 +240,7 @@ class WorkerProcess:
     def __init__(self, plan: Plan) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import play_chunks_from_stdin; play_chunks_from_stdin()"],
+            [sys.executable, "-P", "-c", f"from {__name__} import play_chunks_from_stdin; play_chunks_from_stdin()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -154,6 +154,15 @@ def test_the_list_says_where_the_games_of_openspiel_are(
     assert ("the games of OpenSpiel: crosstown games list openspiel" in games("list").stdout) == said
 
 
+def test_a_check_runs_no_file_of_the_working_directory(
+    games: Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of a bot which brings a module of the name of one of Python's."""
+    (tmp_path / "json.py").write_text("raise SystemExit('this is not yours to run')\n")
+    monkeypatch.chdir(tmp_path)
+    assert "passed" in games("check", "toy", "--matches", "2", "--workers", "2").stdout
+
+
 def test_check_passes_with_its_coverage(games: Games) -> None:
     shown = games("check", "toy", "--matches", "3").stdout
     assert "matches: 2 players 1, 3 players 1, 4 players 1\n" in shown
