@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from leaderboard.evidence import evidence_of
 from leaderboard.standings import Standing
+from leaderboard.titles import pool_title
 from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
 from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
 from leaderboard.web.hand_ins import Division, Entry
@@ -42,11 +43,12 @@ def routes() -> list[Route]:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A division among others, with who leads its first table."""
+    """A division among others, with who leads each of its tables, and in those each group of bots that have met; in
+    words, too, where there are several."""
 
     division: Division
     matches: int
-    leader: Row | None
+    leaders: tuple[tuple[Row, str], ...]
 
 
 def divisions(request: Request) -> Response:
@@ -56,9 +58,20 @@ def divisions(request: Request) -> Response:
     for one in ladder.divisions():
         found = run_of(request, one.name)
         tables = _tables(request, ladder, one.name, found)
-        leader = next((row for table in tables for row in table.rows if row.rank), None)
-        cards.append(Card(one, len(found[1].counted.rows) if found else 0, leader))
+        cards.append(Card(one, len(found[1].counted.rows) if found else 0, _leaders(tables)))
     return page(request, "ladder.html", title=ladder.title, cards=cards)
+
+
+def _leaders(tables: Sequence[Table]) -> tuple[tuple[Row, str], ...]:
+    found: dict[tuple[str, int | None], tuple[Row, str]] = {}
+    for table in tables:
+        for row in table.rows:
+            group = row.standing.group
+            words = [table.title] if len(tables) > 1 else []
+            words += [f"group {group}"] if table.apart else []
+            if row.rank:
+                found.setdefault((table.title, group), (row, ", ".join(words)))
+    return tuple(found.values())
 
 
 def division(request: Request) -> Response:
@@ -100,9 +113,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """What one version of a bot does in one division: `hidden` are its matches of blocks that are not complete."""
+    """What one version of a bot does in one table of a division: `title` is that of the table in a division that has
+    several, else of the division. `hidden` are its matches of blocks that are not complete."""
 
     division: Division
+    title: str
     entry: Entry
     standing: Standing | None
     results: tuple[Result, ...]
@@ -128,7 +143,7 @@ def bot(request: Request) -> Response:
 
 
 def playing_of(request: Request, name: str, number: int, *, with_faults: bool = False) -> list[Playing]:
-    """What a version of a bot does in each division in which it has ever played."""
+    """What a version of a bot does in each division in which it has ever played, and there in each table."""
     ladder = hand_ins_of(request)
     made = []
     for one in ladder.divisions():
@@ -137,13 +152,18 @@ def playing_of(request: Request, name: str, number: int, *, with_faults: bool = 
         if entry is None or found is None:
             continue
         place, tables = found
-        matches = tables.entries.get(entry.entry_id, ())
-        standing = next((row for row in tables.table if row.entry_id == entry.entry_id), None)
-        faults = _faults(request, place, entry, matches) if with_faults else ()
-        played = standing.played if standing else 0
-        made.append(
-            Playing(one, entry, standing, results_of(matches[:MATCHES]), faults, played, max(0, played - len(matches)))
-        )
+        rows: list[Standing | None] = [row for row in tables.table if row.entry_id == entry.entry_id and row.played]
+        for row in rows or [None]:
+            matches = [
+                match
+                for match in tables.entries.get(entry.entry_id, ())
+                if row is not None and (match.row.game, len(match.row.seats)) == (row.game, row.players)
+            ]
+            title = pool_title(row.game, row.players) if row is not None and len(tables.pools) > 1 else one.title
+            faults = _faults(request, place, entry, matches) if with_faults else ()
+            played = row.played if row is not None else 0
+            hidden = max(0, played - len(matches))
+            made.append(Playing(one, title, entry, row, results_of(matches[:MATCHES]), faults, played, hidden))
     return made
 
 

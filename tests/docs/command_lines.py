@@ -20,6 +20,9 @@ TEXTS = sorted(
 )
 """Where commands stand that a reader copies; `cli.md` is made from the commands themselves."""
 
+PAGES = sorted(path for path in (ROOT / "leaderboard").rglob("*.html") if "<code>crosstown " in path.read_text("utf-8"))
+"""Templates of pages that name commands."""
+
 
 def command_lines(text: str) -> list[str]:
     """The lines of code blocks and comments that begin with `crosstown`, continued lines joined, without comments and

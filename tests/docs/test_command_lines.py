@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.command_tree import commands
-from tests.docs.command_lines import ROOT, TEXTS, command_lines, problem, spans
+from tests.docs.command_lines import PAGES, ROOT, TEXTS, command_lines, problem, spans, words
 
 COMMANDS = [pytest.param(words, command, id=" ".join(words)) for words, command in commands()]
 COLUMNS = 76
@@ -52,6 +52,14 @@ def test_every_command_line_of_a_text_can_be_typed(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert [wrong for line in command_lines(text) if (wrong := problem(line))] == []
     assert [wrong for line in spans(text) if (wrong := problem(line, whole=False))] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_command_line_of_a_page_can_be_typed(path: Path) -> None:
+    """One that has an argument is whole; `crosstown match --output` is not."""
+    lines = re.findall(r"<code>(crosstown [^<]+)</code>", re.sub(r"{{.*?}}", "X", path.read_text(encoding="utf-8")))
+    shown = [(line, not words(line)[-1].startswith("-") and line.count(" ") > 2) for line in lines]
+    assert [wrong for line, whole in shown if (wrong := problem(line, whole=whole))] == []
 
 
 @pytest.mark.slow

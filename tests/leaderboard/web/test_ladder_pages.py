@@ -238,6 +238,29 @@ async def test_ones_own_matches_and_faults_are_shown_with_their_output_when_thei
     assert "3 of them in blocks that are not complete" in seen(page)
 
 
+async def test_the_pages_of_a_bot_have_each_table_of_a_division_with_several_numbers_of_players(
+    browser: Any, intake: Intake, start: Callable[..., Any]
+) -> None:
+    ann = await browser("ann")
+    await ann.hand_in()
+    intake.qualify("annbot", 1)
+    start("m1", names=("annbot", "random")).play().close(ranking=(1, 2))
+    for number in (2, 3):
+        match = start(f"m{number}", names=("annbot", "random", "cyd"), place=number, block=number)
+        match.play().close(ranking=(3, 1, 2))
+    page = await until(lambda: ann.get("/my"), "Rating")
+    assert "in Toy, 2 players Rating" in seen(page)
+    assert re.findall(r"\d matches", seen(page)) == ["1 matches", "2 matches"]
+    rows = re.findall(r"<tr><th[^>]*><a.*?</tr>", (await ann.get("/bots/annbot")).text, re.DOTALL)
+    words = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
+    assert [word.partition(" players")[0][-1] for word in words] == ["2", "3"]
+    assert words[0].endswith(" 1 1 0 0 0 W")
+    assert words[1].endswith(" 2 0 0 2 0 L L")
+    intake.entries_of["cup"][BOB] = Entry(BOB, "random", "", 1, house=True)
+    shown = seen(await ann.get("/ladder"))
+    assert "annbot leads (by ann): Toy, 2 players. random leads: Toy, 3 players." in shown
+
+
 async def test_a_resignation_is_no_fault_on_ones_own_page(
     browser: Any, intake: Intake, start: Callable[..., Any]
 ) -> None:
