@@ -22,6 +22,7 @@ from referee.record.journal import Control, FailedStart
 from referee.record.reader import read_header
 from referee.run.folder import SINGLE, RunFolder, check_no_records
 from referee.run.journal import JournalText, read_on
+from referee.run.participants import Participant
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
 from referee.schedule.formats.registry import UnknownFormat, get_format
@@ -248,9 +249,13 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
     if breaker.get("enabled"):
         often = "or in more than a tenth of its last 50 matches once it has played 20"
         found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row, {often}"))
-    bots = [f"{bot['name']} (version {bot['version']})" for bot in made["bots"]]
-    found.append(("Bots", ", ".join(bots)))
+    found.append(("Bots", ", ".join(map(_bot_words, run.participants))))
     return found
+
+
+def _bot_words(bot: Participant) -> str:
+    parts = [f"version {bot.version}", *(["joined later"] if bot.joined else []), *(["has left"] if bot.out else [])]
+    return f"{bot.name} ({', '.join(parts)})"
 
 
 def _per(style: str) -> str:

@@ -5,7 +5,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,16 +15,19 @@ import referee
 from referee.cli.find import failed_starts_in
 from referee.cli.output import console, print_json, print_table, table
 from referee.errors import PlatformError, UsageError
-from referee.process.entry import EntryError, NotBuiltError, load_entry
+from referee.process.entry import EntryError, NotBuiltError, ids_with, load_entry
 from referee.process.manifest import (
     BUILD_OUTPUT,
     FILE_NAME,
     BotNameError,
     ManifestError,
+    OptionValue,
     check_name,
     load_manifest,
 )
 from referee.process.sources import PROTO, copy_protos
+from referee.run.journal import read_brief
+from referee.run.participants import participants_of
 from referee.texts import one_line
 
 
@@ -54,8 +58,24 @@ def find_bots(folders: Sequence[Path], out: Path) -> list[Found]:
     starts = {
         start.entry_id: "\n".join([f"in {folder.path}: {start.lines[0]}", *start.lines[1:]]) for folder, start in newest
     }
+    entered: list[Mapping[str, OptionValue]] = []
+    for run, start in newest:
+        options = {bot.entry_id: bot.options for bot in participants_of(read_brief(run.journal))}
+        entered += [one for one in [options.get(start.entry_id)] if one and one not in entered]
     bots = [_found(path) for folder in folders for path in sorted(_manifests(folder))]
-    return [replace(bot, failed_start=starts.get(bot.entry, "")) for bot in bots]
+    return [
+        replace(bot, failed_start="\n".join(starts[one] for one in _ids_of(bot, entered) if one in starts))
+        for bot in bots
+    ]
+
+
+def _ids_of(bot: Found, entered: Sequence[Mapping[str, OptionValue]]) -> list[str]:
+    """The ids of a bot with its own options, and with those with which a bot was entered in a run."""
+    ids = [bot.entry]
+    if bot.entry and entered:
+        with suppress(ManifestError, EntryError):
+            ids += ids_with(Path(bot.folder), entered)
+    return list(dict.fromkeys(ids))
 
 
 def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -169,6 +169,18 @@ def load_stored(
         if to_play:
             raise
         return _unbuilt(folder, name, manifest, resolved, sources)
+
+
+def ids_with(folder: Path, several: Iterable[Mapping[str, OptionValue]]) -> list[str]:
+    """The ids that the bot in this folder has with each of these options; none for options that are not its own.
+    Raises as `load_entry`."""
+    manifest = load_manifest(folder)
+    sources = read_sources(folder, manifest)
+    found = []
+    for options in several:
+        with suppress(EntryError):
+            found.append(_id(manifest, _resolve_options(manifest, options), sources))
+    return found
 
 
 def copy_entry(entry: Entry, name: str) -> Entry:

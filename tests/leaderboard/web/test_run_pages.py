@@ -22,6 +22,7 @@ from leaderboard.web.facts import RunFacts, settings_of
 from referee.record import Usage
 from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, MachineState, write_state
+from referee.run.participants import Participant
 from referee.run.run import Run
 from referee.tournament.breaker import LAST, LEAST_PLAYED, MAX_SHARE
 
@@ -357,10 +358,22 @@ def test_single_matches_have_no_settings(runs: Path) -> None:
 def test_the_settings_name_both_rules_by_which_a_bot_is_disqualified() -> None:
     breaker = {"enabled": True, "in_a_row": 3}
     made = {"format": "round-robin", "blocks": 1, "breaker": breaker, "bots": []}
-    facts = RunFacts("x", run=cast(Run, SimpleNamespace(begun=True, configuration=made)))
+    facts = RunFacts("x", run=cast(Run, SimpleNamespace(begun=True, configuration=made, participants=())))
     share = f"in more than a tenth of its last {LAST} matches once it has played {LEAST_PLAYED}"
     assert MAX_SHARE == 0.1
     assert dict(settings_of(facts))["Disqualified"] == f"after faults in 3 matches in a row, or {share}"
+
+
+def test_the_settings_name_bots_that_joined_or_left_since_the_run_began() -> None:
+    bots = (
+        Participant("a", "ann", "1", {}),
+        Participant("b", "bob", "2", {}, out=True),
+        Participant("c", "cyd", "3", {}, joined=True),
+    )
+    made = {"format": "round-robin", "blocks": 1, "bots": []}
+    facts = RunFacts("x", run=cast(Run, SimpleNamespace(begun=True, configuration=made, participants=bots)))
+    said = "ann (version 1), bob (version 2, has left), cyd (version 3, joined later)"
+    assert dict(settings_of(facts))["Bots"] == said
 
 
 async def test_a_run_on_a_cluster_shows_its_machines_while_it_is_played(web: httpx.AsyncClient, runs: Path) -> None:

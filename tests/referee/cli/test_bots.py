@@ -14,6 +14,11 @@ import pytest
 from referee.cli.app import run_command
 from referee.cli.bot_pages import KITS, kit_folder
 from referee.process.manifest import ManifestError, parse_manifest
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal, read_journal
+from referee.schedule.config import digest
+from referee.tournament.entrants import load_tournament
+from referee.tournament.identity import describe
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "bot.schema.json").read_text())
@@ -215,3 +220,23 @@ def test_schema_and_program_refuse_the_same(text: str) -> None:
         jsonschema.validate(tomllib.loads(text), SCHEMA)
     with pytest.raises(ManifestError):
         parse_manifest(text, Path("bot.toml"))
+
+
+def test_the_list_says_why_a_bot_with_options_of_the_tournament_did_not_start(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "python", "mine")
+    manifest = tmp_path / "mine" / "bot.toml"
+    manifest.write_text(f"{manifest.read_text().partition('[options]')[0]}[options]\ndepth = 1\n")
+    cup = tmp_path / "cup.toml"
+    cup.write_text('game = "toy"\nseed = 1\nblocks = 1\n[[bots]]\npath = "mine"\noptions = { depth = 3 }\n')
+    cup.write_text(cup.read_text() + '[[bots]]\npath = "mine"\nname = "other"\n')
+    tournament = load_tournament(cup, to_play=False)
+    folder = RunFolder(tmp_path / "runs" / "cup")
+    folder.make()
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        description = describe(tournament)
+        journal.append("created", format=1, hash=digest(description), configuration=description)
+        failed = [[tournament.entries[0].id, "exit code 3"]]
+        fields = {"match": "m000000-aa", "place": 0, "attempt": 1, "reason": "start_failed", "detail": "exit code 3"}
+        journal.append("void", **fields, failed_starts=failed)
+    _, out, _ = say("bots", "list", ".")
+    assert "mine did not start in 1 attempt; the last (m000000-aa): exit code 3" in out
