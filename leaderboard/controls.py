@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from leaderboard.records import MatchRow, with_ranking
 from referee.record.journal import (
@@ -13,6 +14,7 @@ from referee.record.journal import (
     in_force,
     unapproved_among,
 )
+from referee.texts import listed
 
 _TOLD = {
     "withdrawn": "withdrawn",
@@ -29,6 +31,15 @@ _CHOICES = {
 }
 
 
+class Seated(Protocol):
+    """A seat of a match, as its record or a row has it."""
+
+    @property
+    def entry_id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Missed:
     """A match of the schedule that is not played because an entry has left and loses what it misses."""
@@ -40,7 +51,8 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`rows` are the matches that count, by place. `annulled` and `rejudged` say how many were taken out or changed.
+    """`rows` are the matches that count, by place. `annulled` and `rejudged` say how many were taken out or changed;
+    `aside` are further ones that were annulled, whose records were set aside before.
 
     `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
     as losses, by entry id, game and number of players. `approvals` has the entries that were ever not approved, with
@@ -55,6 +67,7 @@ class Counted:
     forfeits: Mapping[tuple[str, str, int], int] = field(default_factory=dict)
     approvals: Approvals = field(default_factory=dict)
     anchors: Mapping[str, float] = field(default_factory=dict)
+    aside: int = 0
 
     def forfeited(self, entry_id: str, game: str, players: int) -> int:
         """How many matches of this game and number of players the entry misses; 0 players: of all."""
@@ -68,7 +81,7 @@ class Counted:
         """What a table over these matches must say, '' if nothing."""
         parts = [
             f"{number} {'match was' if number == 1 else 'matches were'} {what}"
-            for number, what in ((self.annulled, "annulled"), (self.rejudged, "judged again"))
+            for number, what in ((self.annulled + self.aside, "annulled"), (self.rejudged, "judged again"))
             if number
         ]
         matches = f"{' and '.join(parts)}." if parts else ""
@@ -105,12 +118,15 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
     judged = {control.match_id: control for control in in_force(controls) if control.kind in ("annulled", "rejudged")}
     annulled = annulled_entries(controls)
     counted: Sequence[MatchRow]
+    taken_out = {match_id for match_id, verdict in judged.items() if verdict.kind == "annulled"}
     if isinstance(rows, MatchTable):
-        taken_out = {match_id for match_id, verdict in judged.items() if verdict.kind == "annulled"}
+        here = len(rows.places_of(taken_out))
         rankings = {match_id: verdict.ranking for match_id, verdict in judged.items() if match_id not in taken_out}
         counted, changed = rows.without(taken_out, annulled).with_rankings(rankings)
         taken = len(rows) - len(counted)
     else:
+        rows = tuple(rows)
+        here = sum(row.match_id in taken_out for row in rows) if taken_out else 0
         counted, taken, changed = _apply(rows, judged, annulled)
     lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
     # No bot loses by missing an entry whose matches all are annulled.
@@ -121,7 +137,14 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
         for entry in lost.intersection(match.entries)
     )
     notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
-    return Counted(counted, taken, changed, notes, dict(forfeits), approvals_of(controls))
+    aside = len(taken_out) - here
+    return Counted(counted, taken, changed, notes, dict(forfeits), approvals_of(controls), aside=aside)
+
+
+def paired_rows(rows: Iterable[MatchRow], controls: Sequence[Control]) -> Sequence[MatchRow]:
+    """The matches that a format pairs by: those that count, and those of bots that have left and whose matches all are
+    annulled, for others were paired by their results."""
+    return apply_controls(rows, [control for control in controls if control.choice != "annul"]).rows
 
 
 def _apply(
@@ -148,6 +171,27 @@ def _apply(
 def departure_words(controls: Sequence[Control]) -> dict[str, str]:
     """By entry id, of those that are out: the name with how it left, such as "mine was disqualified for faults"."""
     return {entry: f"{control.name} was {_TOLD[control.kind]}" for entry, control in _leaving(controls).items()}
+
+
+class Rulings:
+    """What was decided about matches, in sentences: of these controls those that hold."""
+
+    def __init__(self, controls: Sequence[Control]) -> None:
+        self._verdicts = {control.match_id: control for control in in_force(controls) if control.match_id}
+        self._annulled = annulled_entries(controls)
+
+    def about(self, match_id: str, seats: Sequence[Seated]) -> str:
+        """What the record of a match that has ended does not say; '' for nothing."""
+        if out := sorted({seat.name for seat in seats if seat.entry_id in self._annulled}):
+            names = listed([f"'{name}'" for name in out])
+            return f"This match does not count: all matches of {names} are annulled."
+        verdict = self._verdicts.get(match_id)
+        if verdict is None:
+            return ""
+        if verdict.kind == "annulled":  # and its record was not set aside yet
+            return "This match does not count: it was annulled."
+        ranks = ", ".join(f"{seat.name} {rank}" for seat, rank in zip(seats, verdict.ranking, strict=False))
+        return f"This match was judged again, and counts with another ranking: {ranks}."
 
 
 def unapproved_in(row: MatchRow, approvals: Approvals) -> frozenset[str]:

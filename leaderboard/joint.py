@@ -68,6 +68,7 @@ def join(
         {entry: "; ".join(said) for entry, said in notes.items()},
         dict(forfeits),
         anchors=fixed,
+        aside=sum(counted.aside for counted in found),
     )
     lost = {
         run.folder.path: gaps_of(run).lost

@@ -8,7 +8,7 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leaderboard.controls import annulled_entries
+from leaderboard.controls import Rulings, annulled_entries
 from leaderboard.records import MatchRow
 from leaderboard.results import has_people, is_person
 from referee.errors import JournalError, UsageError
@@ -192,7 +192,22 @@ def progress_of(path: Path) -> str:
     return "going on" if is_run(RunFolder(folder).lock) else "cut off"
 
 
-class _Standing:
+def ruling_of(record: Record) -> str:
+    """A sentence on what an organiser decided about a match that has ended, or on why its record was set aside; '' for
+    nothing, or where no run says it."""
+    if why := why_aside(record.path):
+        return f"This record does not count: it was set aside ({why.replace('_', ' ')})."
+    folder = counts_in(record.path)
+    if folder is None or record.footer is None:
+        return ""
+    try:
+        journal = read_brief(RunFolder(folder).journal)
+    except JournalError:
+        return ""
+    return Rulings(journal.controls).about(match_id_of(record.path), record.header.seats)
+
+
+class Decided:
     """Whether records count in their runs, and with which ranking. The journal of each run is read once."""
 
     def __init__(self) -> None:
@@ -254,7 +269,7 @@ def _rounds(folder: Path) -> Mapping[str, int]:
 
 
 def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
-    standing = _Standing()
+    standing = Decided()
     for path in paths:
         try:
             if not wanted.empty and not wanted.takes_header(read_header(path)):

@@ -27,11 +27,11 @@ class Table:
 
     @property
     def result(self) -> str:
-        """Such as "1.5 - 0.5", "bye", or "not played" where all is cancelled; '' before the first result."""
+        """Such as "1.5 - 0.5", "bye", or "no result" where all is cancelled or annulled; '' before the first result."""
         if not self.number:
             return "bye"
         if any(one is None for one in self.points):
-            return "" if self.left else "not played"
+            return "" if self.left else "no result"
         return " - ".join(f"{one:g}" for one in self.points)
 
 
@@ -50,7 +50,7 @@ class RoundOfTables:
 
 def rounds_with_tables(view: ScheduleView, rows: Sequence[MatchRow]) -> list[RoundOfTables]:
     """All rounds that are known, in the order of the schedule; the groups of a stage apart. `rows` are the matches that
-    count."""
+    the format pairs by."""
     played = {row.match_id: row for row in rows}
     found: dict[tuple[str, int], list[Table]] = {}
     for pairing in view.pairings:

@@ -72,6 +72,7 @@ def report_html(
     table: Sequence[Standing],
     *,
     total: int,
+    at_most: bool = False,
     made_at: str,
     unusable: Iterable[ReadMatch] = (),
     link: str = "",
@@ -85,7 +86,8 @@ def report_html(
     startup_s: Mapping[str, float] | None = None,
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
-    """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
+    """The page. `faults` are the last ones of each bot. `at_most`: fewer than `total`
+    matches may be played. `link` is where the records are, as seen from it; those of the
     matches that are `packed` have no file. `replays` has the page of a match by its id, which is linked instead.
     `seating` is that of the schedule's view. `facts` are shown as they are, by name. `ratings` are those of
     `rate_pools` for these matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
@@ -107,6 +109,7 @@ def report_html(
         controls=counted.caption(),
         played=len(counted.rows),
         total=total,
+        at_most=at_most,
         made_at=made_at,
         link=link,
         replays=replays,

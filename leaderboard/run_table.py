@@ -21,7 +21,7 @@ from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
 
-COMPUTED_BY = 15
+COMPUTED_BY = 16
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -146,13 +146,17 @@ def counted_table(run: Run, *, faultless: bool = False) -> Counted:
 def counted_rows(run: Run, rows: Sequence[MatchRow]) -> tuple[Counted, ScheduleView]:
     """The same of matches that were read already, and what the schedule says of them."""
     view = view_schedule(run, rows)
-    counted = apply_controls(rows, run.controls, view.missed)
+    return with_notes(apply_controls(rows, run.controls, view.missed), run), view
+
+
+def with_notes(counted: Counted, run: Run) -> Counted:
+    """The same with what the journal of the run says of its bots besides control events."""
     notes = {**(counted.notes or {})}
     for entry_id, number in run.provider_voids.items():
         attempts = "1 attempt was" if number == 1 else f"{number} attempts were"
         said = f"{attempts} void because it got no answer from its provider"
         notes[entry_id] = f"{notes[entry_id]}; {said}" if entry_id in notes else said
-    return replace(counted, notes=notes, anchors=run.rating_anchors), view
+    return replace(counted, notes=notes, anchors=run.rating_anchors)
 
 
 def _sealed(name: str, mark: str, run: str, content: str) -> str:

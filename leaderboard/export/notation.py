@@ -1,9 +1,10 @@
 """A match in a notation of its game, such as PGN for chess. The game writes it; this gathers what it says."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from referee.errors import UsageError
-from referee.record import Answer, Record
+from referee.record import Answer, Header, Record
 from referee.record.replay import Replay, game_of
 from referee.schedule.spec import Limits
 
@@ -15,8 +16,9 @@ class NoNotationError(UsageError):
     """The game of a match does not have the notation, or is not here to write it."""
 
 
-def in_notation(record: Record, notation: str) -> str:
-    """NoNotationError if the game has no such notation, or the moves cannot be played again here. ReplayError."""
+def in_notation(record: Record, notation: str, ranking: Sequence[int] = ()) -> str:
+    """`ranking`: the one that the match counts with instead of its own. NoNotationError if the game has no such
+    notation, or the moves cannot be played again here. ReplayError."""
     game: Any = game_of(record.header)
     if isinstance(game, str):
         what = f"a match cannot be written as {notation}: {game.removeprefix('no board: ')}"
@@ -26,11 +28,11 @@ def in_notation(record: Record, notation: str) -> str:
         has = f"it has: {', '.join(known)}" if known else "it has none"
         others = ", ".join([*known, "html", "json"])
         raise NoNotationError(f"{game.id} has no notation '{notation}'; {has}", f"choose --format {others} or svg")
-    written: str = known[notation](_played(record, game))
+    written: str = known[notation](_played(record, game, ranking))
     return written
 
 
-def _played(record: Record, game: Any) -> Any:
+def _played(record: Record, game: Any, ranking: Sequence[int]) -> Any:
     from referee.games.openspiel.notation import PlayedMatch, PlayedMove, SeatClock
 
     header, footer = record.header, record.footer
@@ -56,11 +58,17 @@ def _played(record: Record, game: Any) -> Any:
         event=header.tournament,
         match_id=header.match_id,
         date=header.created_at[:10].replace("-", "."),
-        round=str(header.block + 1),
+        round=_round(header),
         names=[seat.name for seat in header.seats],
-        ranking=footer.ranking if footer is not None else (),
+        ranking=ranking or (footer.ranking if footer is not None else ()),
         reason=footer.reason if footer is not None else "",
         clocks=[SeatClock(one.total_s, one.increment_s, one.move_s) for one in limits],
         begin=begin,
         moves=moves,
     )
+
+
+def _round(header: Header) -> str:
+    """The round, and the table in it, such as "3.2"; of a format without rounds the block."""
+    table = f".{header.table}" if header.table else ""
+    return f"{header.round}{table}" if header.round else str(header.block + 1)

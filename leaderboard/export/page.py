@@ -26,9 +26,11 @@ from referee.texts import clean, one_line
 _HERE = Path(__file__).parent
 
 
-def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, str] | None = None) -> str:
+def replay_page(
+    record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, str] | None = None, ruled: str = ""
+) -> str:
     """The page. It has the `wanted` views, default those of every seat, if the match is over, otherwise what everybody
-    could see. `back` is a link to where it belongs, and its words."""
+    could see. `back` is a link to where it belongs, and its words. `ruled`: see `leaderboard.controls.ruling`."""
     template, script, style = _page()
     offered = viewers(record)
     chosen = [viewer for viewer in offered if viewer in wanted] or offered
@@ -46,6 +48,7 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
         pieces=seat_pictures(record.header),
         title=game_title(record.header.game),
         ending="" if ending is None else ending.sentence,
+        ruled=ruled,
         label=match_label(record.header),
         single=record.header.tournament == SINGLE,
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)};"

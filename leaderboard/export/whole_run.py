@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from leaderboard.controls import Rulings
 from leaderboard.export.cells import cell
 from leaderboard.export.document import match_document
 from leaderboard.export.page import replay_page
@@ -111,11 +112,12 @@ def _write_zip(
     run: Run, rows: Sequence[MatchRow], seating: Mapping[str, Pairing], made: Path, report: Callable[[int], None]
 ) -> Exported:
     left_out: list[str] = []
-    number = 0
+    rulings, number = Rulings(run.controls), 0
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for row, record in _records(run, rows, left_out, report):
+            ruled = rulings.about(row.match_id, row.seats)
             # A page is compressed inside: what is left is hardly worth the time.
-            archive.writestr(f"{row.match_id}.html", replay_page(record, [EVERYTHING]), zipfile.ZIP_STORED)
+            archive.writestr(f"{row.match_id}.html", replay_page(record, [EVERYTHING], ruled=ruled), zipfile.ZIP_STORED)
             number += 1
         archive.writestr("matches.csv", _csv_of(rows, seating))
     return Exported(number, tuple(left_out))

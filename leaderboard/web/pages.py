@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from leaderboard.comparison import Compared
+from leaderboard.controls import Rulings
 from leaderboard.evidence import evidence_of, output_title
 from leaderboard.frames import extent_of, frames_of, seat_pictures, step_of_fault, step_words, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
@@ -165,14 +166,14 @@ def matches_file(request: Request) -> Response:
 def pairings(request: Request) -> Response:
     """The tables of all rounds, to print."""
     place, tables = _run(request)
-    rounds = rounds_with_tables(tables.view, tables.listed)
+    rounds = rounds_with_tables(tables.view, tables.paired)
     return HTMLResponse(pairings_page(tables.facts.title or place.name, list(reversed(rounds))))
 
 
 def pairings_file(request: Request) -> Response:
     """The same as CSV."""
     _, tables = _run(request)
-    return pairings_csv(pairing_rows(rounds_with_tables(tables.view, tables.listed)))
+    return pairings_csv(pairing_rows(rounds_with_tables(tables.view, tables.paired)))
 
 
 def bracket_file(request: Request) -> Response:
@@ -200,7 +201,7 @@ def _brackets(tables: RunTables) -> list[Bracket]:
         given = stage.get("settings", {})
         found += brackets_of(
             [pairing for pairing in tables.view.pairings if pairing.stage == label],
-            tables.listed,
+            tables.paired,
             tables.view.names,
             first,
             stage=label,
@@ -368,14 +369,14 @@ def match(request: Request) -> Response:
     wanted = request.query_params.get("step", "")
     step = end if not wanted else extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
     board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
-    run = request.app.state.tables.facts(place).run
+    run, head = request.app.state.tables.facts(place).run, record.header
     return page(
         request,
         "match.html",
         run=place,
         warnings=request.app.state.tables.facts(place).warnings,
         record=record,
-        head=record.header,
+        head=head,
         single=record.header.tournament == SINGLE,
         footer=record.footer,
         names=record.header.names,
@@ -386,6 +387,7 @@ def match(request: Request) -> Response:
         said="" if ending is None else extent.said,
         end_step=end,
         why_aside=why_aside(record.path),
+        ruled="" if run is None or why_aside(record.path) else Rulings(run.controls).about(head.match_id, head.seats),
         attempts=_other_attempts(place, record),
         failed_starts=[
             start
@@ -442,7 +444,8 @@ def read_wanted(request: Request) -> tuple[RunFolder, Record]:
     404 without one, 422 for a file that is no record, 403 for a match that is not shown yet.
     """
     place = wanted_run(request)
-    path = place.records.find_anywhere(request.path_params["match"])
+    name = request.path_params["match"]
+    path = place.records.find_anywhere(name) or max(place.records.aside_of(name), default=None)
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
     try:

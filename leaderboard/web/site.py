@@ -24,6 +24,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from starlette.applications import Starlette
 
+from leaderboard.controls import Rulings
 from leaderboard.export.page import replay_page
 from leaderboard.web.app import make_app
 from leaderboard.web.pages import Section
@@ -77,6 +78,7 @@ class _Replay:
     file: str
     back: str
     title: str
+    ruled: str
 
 
 def publish(
@@ -173,13 +175,16 @@ class _Site:
         only = next(iter(self._runs)) if len(self._runs) == 1 else ""
         self._front = "/ladder" if hand_ins else f"/runs/{quote(only)}" if only else "/runs"
         self._replays: dict[str, _Replay] = {}
-        self._listed = {name: frozenset[str]() for name in self._runs}
+        self._listed: dict[str, Mapping[str, str]] = {name: {} for name in self._runs}
+        """By run, the ids of the matches that have a page, and what was decided about each."""
 
     async def write(self) -> int:
         """Write all pages except those of matches; their number."""
         tables: Tables = self._app.state.tables
         for name, run in self._runs.items():
-            self._listed[name] = frozenset(row.match_id for row in (await _tables(tables, run)).listed)
+            found = await _tables(tables, run)
+            rulings = Rulings(found.facts.controls)
+            self._listed[name] = {row.match_id: rulings.about(row.match_id, row.seats) for row in found.listed}
         waiting, seen = deque([self._front, "/search", "/games"]), set[str]()
         while waiting:
             address = waiting.popleft()
@@ -300,7 +305,7 @@ class _Site:
                 return None
             place = f"runs/{_name(run)}/{file}"
             back = relative(place, self._file_of(f"/runs/{quote(run)}") or "index.html")
-            self._replays[key] = _Replay(key, record, place, back, run)
+            self._replays[key] = _Replay(key, record, place, back, run, self._listed[run][match_id])
         return file
 
     def write_replays(self, jobs: int, report: Callable[[int, int], None]) -> tuple[int, int, list[str]]:
@@ -330,7 +335,7 @@ class _Site:
     def _stamp(self, one: _Replay) -> list[Any]:
         """The key of a page, which differs whenever the page would differ."""
         found = FileStamp.of(one.record)
-        return [found.size_bytes, found.mtime_ns, version("crosstown-arena"), self._is_ladder, one.back]
+        return [found.size_bytes, found.mtime_ns, version("crosstown-arena"), self._is_ladder, one.back, one.ruled]
 
     def _take_over(self, one: _Replay) -> bool:
         """Whether the page in the folder that is replaced could be kept."""
@@ -365,7 +370,8 @@ def _draw(one: _Replay, folder: Path, is_ladder: bool) -> tuple[str, str]:
         record = public_record(record)
     path = folder / one.file
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(replay_page(record, [EVERYTHING], back=(one.back, one.title)), encoding="utf-8")
+    page = replay_page(record, [EVERYTHING], back=(one.back, one.title), ruled=one.ruled)
+    path.write_text(page, encoding="utf-8")
     return one.key, ""
 
 

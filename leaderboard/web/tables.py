@@ -16,13 +16,13 @@ from starlette.requests import Request
 
 from leaderboard.columns import table_of
 from leaderboard.comparison import Compared, comparison_of
-from leaderboard.controls import Counted, apply_controls
+from leaderboard.controls import Counted, apply_controls, paired_rows
 from leaderboard.index import Index, load_index
 from leaderboard.ratings.live import LiveTable, Way
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.results import is_person, outcome_for
-from leaderboard.run_table import kept_live
+from leaderboard.run_table import kept_live, with_notes
 from leaderboard.schedule_view import Ahead, FormatTable, Pairing, ScheduleView
 from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
 from leaderboard.web.facts import FactsOf, RunFacts, facts_of
@@ -70,11 +70,11 @@ class EntryMatch:
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
-    looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds,
-    `seating` its table and stage, and
-    `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
-    a whole. `live` are the live tables that the next computation goes on from, which end before the first match that
-    has no result; `ways` have the live ratings after all matches. `compared` is how a comparison stands."""
+    looked at, `paired` also those that count for pairings alone, `entries` those of each entry, the last first,
+    `rounds` the round of each match in formats of rounds, `seating` its table and stage, and `bearers` the entries of
+    each name as it is shown. `warnings` say what is wrong with the journal or the records as a whole. `live` are the
+    live tables that the next computation goes on from, which end before the first match that has no result; `ways` have
+    the live ratings after all matches. `compared` is how a comparison stands."""
 
     facts: RunFacts
     counted: Counted
@@ -86,6 +86,7 @@ class RunTables:
     warnings: tuple[str, ...]
     known: frozenset[str]
     listed: Sequence[MatchRow]
+    paired: Sequence[MatchRow]
     entries: Mapping[str, Sequence[EntryMatch]]
     bearers: Mapping[str, frozenset[str]]
     games: Sequence[str]
@@ -268,7 +269,7 @@ def _tables(
     view, warnings = facts.view(index.rows)
     ahead = view.ahead
     counted = apply_controls(index.rows, facts.controls, view.missed)
-    counted = replace(counted, anchors={} if facts.run is None else facts.run.rating_anchors)
+    counted = counted if facts.run is None else with_notes(counted, facts.run)
     facts = facts.without(counted.annulled)
     columns = replace(counted, rows=table_of(counted.rows))
     ratings = rate_pools(
@@ -277,7 +278,9 @@ def _tables(
     table = standings(columns, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(columns.rows).items()]
     pools = [pool for pool in pools if pool.rows]  # two people alone have no table
-    listed = tuple(row for row in counted.rows if _may_be_listed(run, row, facts, ahead, hide_live=hide_live))
+    paired = paired_rows(index.rows, facts.controls)
+    shown = {row.match_id for row in paired if _may_be_listed(run, row, facts, ahead, hide_live=hide_live)}
+    listed = tuple(row for row in counted.rows if row.match_id in shown)
     known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
@@ -302,6 +305,7 @@ def _tables(
         (*facts.warnings, *warnings),
         known,
         listed,
+        tuple(row for row in paired if row.match_id in shown),
         entries,
         names,
         games,

@@ -12,6 +12,8 @@ from leaderboard.export.notation import NOTATIONS, NoNotationError, in_notation
 from leaderboard.export.page import replay_page
 from leaderboard.frames import viewer_of, viewers
 from leaderboard.indexer import forget_match
+from leaderboard.match_list import Decided, ruling_of
+from leaderboard.records import teams_of
 from referee.cli.find import find_record
 from referee.cli.output import console, print_text, write_whole
 from referee.cli.run_commands import whether_again, who
@@ -55,9 +57,9 @@ def export_match(
     if reveal and wanted != "json":
         raise UsageError("--reveal is for JSON", "add --format json, or wait for the end of the match")
     if wanted == "html":
-        text = replay_page(record)
+        text = replay_page(record, ruled=ruling_of(record))
     elif wanted in NOTATIONS:
-        text = in_notation(record, wanted)
+        text = in_notation(record, wanted, Decided().ranking(record.path))
     elif wanted == "json":
         text = (
             json.dumps(match_document(record, reveal=reveal), indent=1) + "\n"
@@ -76,8 +78,8 @@ def _write(file: Path, text: str) -> None:
 
 
 def export_all(paths: Sequence[Path], file: Path | None, wanted: str | None) -> None:
-    """Write all matches of a run into one file, in schedule order. Those of games that do not have the notation are
-    left out and counted on stderr.
+    """Write all matches of a run that count into one file, in schedule order. Those of games that do not have the
+    notation, and those that do not count any more, are left out and counted on stderr.
 
     UsageError for a format that holds one match, or if no match has the notation.
     """
@@ -87,9 +89,14 @@ def export_all(paths: Sequence[Path], file: Path | None, wanted: str | None) -> 
     texts: list[str] = []
     left_out: Counter[str] = Counter()
     problem: NoNotationError | None = None
+    decided = Decided()
     for path in paths:
+        record = read_record(path)
+        if decided.is_annulled(path, (seat.entry_id for seat in record.header.seats)):
+            left_out["all matches of one of their bots are annulled"] += 1
+            continue
         try:
-            texts.append(in_notation(read_record(path), wanted))
+            texts.append(in_notation(record, wanted, decided.ranking(path)))
         except NoNotationError as error:
             problem = problem or error
             left_out[str(error)] += 1
@@ -131,7 +138,7 @@ def rejudge_match(
     """Whether all faults stand. UsageError, RecordError."""
     path = find_record(wanted, named, out)
     record = read_record(path)
-    ranks = _ranks(ranking, len(record.header.seats)) if ranking else ()
+    ranks = _ranks(ranking, teams_of(record.header)) if ranking else ()
     judgement = rejudge(record, extra_us=extra_ms * 1000)
     seats = record.header.seats
     for finding in judgement.findings:
@@ -155,11 +162,16 @@ def rejudge_match(
     return judgement.stands
 
 
-def _ranks(text: str, seats: int) -> tuple[int, ...]:
+def _ranks(text: str, teams: Sequence[int]) -> tuple[int, ...]:
     words = text.split(",")
     given = [int(word) for word in words if re.fullmatch(r"\s*[1-9][0-9]{0,5}\s*", word)]
-    if not len(given) == len(words) == seats or max(given) > seats:
+    if not len(given) == len(words) == len(teams) or max(given) > len(teams):
         raise UsageError(
-            f"--ranking {text[:60]!r} does not fit {seats} seats", "give a rank from 1 on per seat, such as 1,2"
+            f"--ranking {text[:60]!r} does not fit {len(teams)} seats", "give a rank from 1 on per seat, such as 1,2"
         )
+    if min(given) != 1:
+        raise UsageError(f"--ranking {text[:60]!r} has no first rank", "give the best seats the rank 1; for a tie: 1,1")
+    if len({*zip(teams, given, strict=True)}) != len({*teams}):
+        what = f"--ranking {text[:60]!r} ranks members of one team differently"
+        raise UsageError(what, "give all members of a team the same rank")
     return tuple(given)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
+from leaderboard.match_list import progress_of, ruling_of
 from leaderboard.titles import game_title
 from leaderboard.usage import spent_in, spent_words
 from referee.cli.output import fold, print_json, print_text
@@ -116,13 +117,12 @@ class Match:
         for problem in record.problems:
             lines.append(f"damaged: {f'line {problem.line}: ' if problem.line else ''}{one_line(problem.what)}")
         if record.footer is None:
-            from leaderboard.match_list import progress_of
-
             more = _PROGRESS.get(progress_of(record.path), "")
             return [*lines, f"unfinished: the record has no footer{more}"]
         footer = record.footer
         lines.append(one_line(ending_of(record.header, record.lines, footer).sentence))
         lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){_detail(footer.detail)}")
+        lines += [one_line(ruled)] if (ruled := ruling_of(record)) else []
         for what, numbers in (("ranking", footer.ranking), ("points", footer.returns)):
             if numbers:
                 by_name = (f"{self._name(seat)} {number}" for seat, number in enumerate(numbers))

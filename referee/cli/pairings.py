@@ -28,11 +28,12 @@ def pairings(
 
     A round is known when the round before is settled, also in a run that is stopped.
 
-    Example: crosstown pairings first --round 2 --html
+    Example: crosstown pairings swiss --round 2 --html
     """
+    from leaderboard.controls import paired_rows
     from leaderboard.index import load_index
     from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
-    from leaderboard.run_table import counted_rows
+    from leaderboard.schedule_view import view_schedule
     from referee.cli.find import find_run
     from referee.cli.output import print_csv, print_json, print_text
     from referee.errors import UsageError
@@ -43,8 +44,8 @@ def pairings(
     if every and number is not None:
         raise UsageError("--all and --round exclude each other", "give one of them")
     found = find_run(run, out)
-    counted, view = counted_rows(found, load_index(found.folder).rows)
-    rounds = rounds_with_tables(view, counted.rows)
+    rows = load_index(found.folder).rows
+    rounds = rounds_with_tables(view_schedule(found, rows), paired_rows(rows, found.controls))
     if not rounds:
         raise UsageError("this run has no rounds", "pairings are for formats in rounds: swiss, knockout, stages")
     stages = list(dict.fromkeys(one.stage for one in rounds))

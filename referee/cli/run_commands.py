@@ -624,6 +624,7 @@ def report(
         counted,
         standings(counted, entrants(found), ratings=ratings),
         total=found.total - counted.annulled,
+        at_most=found.at_most,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
         format_table=view.table,

@@ -50,7 +50,7 @@ def test_cancelled_matches_are_not_to_be_played():
     some = Pairing("", 1, 1, ("a", "b"), ("m0", "m1", "m9"), {"m9": ("a",)})
     none = Pairing("", 1, 2, ("c", "d"), ("m7", "m8"), {"m7": (), "m8": ()})
     (found,) = rounds_with_tables(ScheduleView(pairings=(some, none), names=VIEW.names), ROWS)
-    assert [(table.result, table.left) for table in found.tables] == [("1.5 - 0.5", 0), ("not played", 0)]
+    assert [(table.result, table.left) for table in found.tables] == [("1.5 - 0.5", 0), ("no result", 0)]
 
 
 def test_the_csv_has_one_line_for_each_table_and_keeps_names_in_their_cells():

@@ -10,6 +10,7 @@ import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
+from referee.record.journal import Control
 from referee.run import status as module
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
@@ -102,3 +103,17 @@ def test_a_status_is_of_a_runner_that_lives_and_has_spoken_lately(runs: Path, mo
     end_status(run)
     end_status(run)
     assert not (run.path / "status.json").exists()
+
+
+async def test_the_wall_says_what_is_wrong_with_a_run_and_what_was_decided_about_its_matches(
+    start: Callable[..., Any], runs: Path
+) -> None:
+    """For people at a projector, who see no other page."""
+    start("m0", ("ann", "bob")).play().close()
+    start("m1", ("ann", "bob"), place=1).play().close()
+    facts = RunFacts("cup", controls=(Control("annulled", 0, match_id="m1"),), warnings=("The journal <is> lost.",))
+    transport = httpx.ASGITransport(app=make_app(runs, lambda _folder: facts))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        page = (await web.get("/wall")).text
+    assert '<p class="wrong">The journal &lt;is&gt; lost.</p>' in page
+    assert "1 match was annulled." in page

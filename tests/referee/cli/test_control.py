@@ -1,14 +1,18 @@
 """What an organiser decides on the command line."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from markupsafe import escape
 
 from leaderboard.store import read_rows
+from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
+from leaderboard.web.site import get
 from referee.cli import building
 from referee.cli import match_actions as rejudging
 from referee.process.checkup import Probe
@@ -16,6 +20,7 @@ from referee.record import read_record
 from referee.record.journal import read_controls
 from referee.run.folder import choose_folder
 from referee.run.journal import Journal, read_journal
+from referee.run.run import Run
 from referee.schedule.config import digest
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import describe
@@ -47,6 +52,62 @@ def test_what_is_no_ranking_is_refused_in_a_sentence(make_run, crosstown, rankin
     assert "does not fit 2 seats" in printed.err
 
 
+def test_a_ranking_without_a_first_rank_is_refused(make_run, crosstown):
+    folder = make_run()
+    match_id = next(folder.matches.glob("*.gz")).name.partition(".")[0]
+    printed = crosstown("matches", "rejudge", match_id, "--ranking", "2,2", "--apply")
+    assert printed.code == 2
+    assert "--ranking '2,2' has no first rank" in printed.err
+    assert not Run(folder).controls
+
+
+def test_a_ranking_that_parts_the_members_of_a_team_is_refused(make_run, crosstown, monkeypatch):
+    folder = make_run()
+    match_id = next(folder.matches.glob("*.gz")).name.partition(".")[0]
+    monkeypatch.setattr(rejudging, "teams_of", lambda _header: (0, 0))
+    stands = SimpleNamespace(findings=[], stands=True, ranking=(1, 2), status="rated", reason="normal")
+    monkeypatch.setattr(rejudging, "rejudge", lambda *_, **__: stands)
+    printed = crosstown("matches", "rejudge", match_id, "--ranking", "1,2")
+    assert "ranks members of one team differently" in printed.err
+    assert crosstown("matches", "rejudge", match_id, "--ranking", "1,1").code == 0
+
+
+@pytest.mark.parametrize("kind", ["judged again", "annulled", "all annulled"])
+def test_whoever_looks_at_a_match_reads_what_was_decided_about_it(make_run, crosstown, tmp_path, kind):
+    folder = make_run()
+    match_id = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))[0]
+    seats = read_record(folder.matches / f"{match_id}.jsonl.gz").header.seats
+    if kind == "judged again":
+        Run(folder).rejudge(match_id, (2, 1), by="eve")
+        said = f"This match was judged again, and counts with another ranking: {seats[0].name} 2, {seats[1].name} 1."
+    elif kind == "annulled":
+        assert crosstown("annul", "cup", match_id).code == 0
+        said = "This record does not count: it was set aside (annulled)."
+    else:
+        assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
+        said = "This match does not count: all matches of '<ann>' are annulled."
+    assert said in " ".join(crosstown("matches", "show", match_id).out.split())
+    crosstown("matches", "export", match_id, "match.html")
+    page = asyncio.run(get(make_app(tmp_path / "runs"), f"/runs/cup/matches/{match_id}"))[1].decode()
+    assert escape(said) in (tmp_path / "match.html").read_text()
+    assert ("This attempt at the match does not count: annulled." if kind == "annulled" else escape(said)) in page
+    assert crosstown("publish", "runs/cup", "site").code == 0
+    replay = tmp_path / "site" / "runs" / "cup" / "matches" / f"{match_id}.html"
+    assert replay.exists() == (kind == "judged again")
+    if replay.exists():
+        assert escape(said) in replay.read_text()
+
+
+def test_a_replay_is_written_again_when_its_match_was_judged_again(make_run, crosstown, tmp_path):
+    folder = make_run()
+    match_id = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))[0]
+    crosstown("publish", "runs/cup", "site")
+    Run(folder).rejudge(match_id, (2, 1), by="eve")
+    crosstown("publish", "runs/cup", "site")
+    replay = tmp_path / "site" / "runs" / "cup" / "matches" / f"{match_id}.html"
+    assert "judged again" in replay.read_text()
+
+
 @pytest.mark.parametrize("words", [("annul", "cup", "{}", "--replay"), ("matches", "rejudge", "{}", "--apply")])
 def test_what_a_bot_that_is_out_had_to_play_is_not_said_to_be_played_again(make_run, crosstown, monkeypatch, words):
     fallen = SimpleNamespace(stands=False, why="the disk hung", seat=0, reason="crashed")
@@ -74,6 +135,24 @@ def test_a_verdict_that_falls_names_the_command_that_plays_the_match_again(make_
     printed = crosstown("matches", "rejudge", match_id, "--apply", "--out", "elsewhere")
     last = printed.out.splitlines()[-1]
     assert last == f"match {match_id} is void; it is played again by: crosstown run cup.toml --out elsewhere"
+
+
+def test_every_table_says_how_many_matches_were_annulled(make_run, crosstown, tmp_path):
+    """Their records were set aside when that was decided."""
+    folder = make_run()
+    first, second, *_ = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+    assert crosstown("annul", "cup", first).code == 0
+    values = json.loads(crosstown("standings", "cup", "--json").out)
+    assert (values["caption"], values["played"], values["total"]) == ("1 match was annulled.", 3, 3)
+    assert "1 match was annulled." in crosstown("standings", "cup", "--combined").out
+    assert "1 match was annulled." in crosstown("standings", "cup", "--cross").out
+    crosstown("report", "cup", "page.html")
+    status, page = asyncio.run(get(make_app(tmp_path / "runs"), "/runs/cup"))
+    assert status == 200
+    for text in (page.decode(), (tmp_path / "page.html").read_text()):
+        assert "1 match was annulled." in text
+    assert crosstown("annul", "cup", second, "--replay").code == 0
+    assert "1 match was annulled." in crosstown("standings", "cup").out, "the other is played again"
 
 
 def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):

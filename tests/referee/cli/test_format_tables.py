@@ -200,3 +200,34 @@ def test_pairings_show_the_results_that_count_and_no_cancelled_match_as_to_be_pl
         Run(folder).leave("withdrawn", name, "keep", by="eve", reason="")
     left = json.loads(crosstown("pairings", "--json", "--all").out)
     assert {row["matches_left"] for row in left} == {0}
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout"])
+def test_pairings_keep_the_results_of_a_bot_whose_matches_are_all_annulled(make_run, crosstown, style):
+    make_run(style=style, blocks=1, played=100, others=BOTS)
+
+    def results():
+        rows = json.loads(crosstown("pairings", "--json", "--all").out)
+        return [(row["round"], row["table"], row["result"], row["matches_left"]) for row in rows]
+
+    before = results()
+    assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
+    assert results() == before
+    assert {left for *_, left in before} == {0}
+
+
+def test_pairings_do_not_say_of_an_annulled_match_that_it_was_not_played(make_run, crosstown):
+    folder = make_run(style="swiss", blocks=1, played=100, others=BOTS)
+    first = load_index(folder).rows[0]
+    for row in load_index(folder).rows:
+        if {seat.name for seat in row.seats} == {seat.name for seat in first.seats} and row.block == first.block:
+            assert crosstown("annul", "cup", row.match_id).code == 0
+    results = [row["result"] for row in json.loads(crosstown("pairings", "--json", "--round", "1").out)]
+    assert "no result" in results
+
+
+@pytest.mark.parametrize(("style", "words"), [("knockout", "of at most"), ("round-robin", "2 of 4 matches")])
+def test_the_report_says_that_fewer_matches_may_be_played(make_run, crosstown, tmp_path, style, words):
+    make_run(style=style, blocks=2, played=2)
+    crosstown("report", "cup", "page.html")
+    assert words in (tmp_path / "page.html").read_text()

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from leaderboard.run_table import run_table
+from leaderboard.web.tables import Tables
 from referee.errors import ConfigError
 from referee.record import read_record
+from referee.run.folder import RunFolder
 from referee.run.journal import read_journal
 from referee.run.run import Run
 from referee.tournament.config import load_config
@@ -116,6 +118,8 @@ def test_the_organiser_reads_of_every_void_match_whose_it_was(make_tournament: A
     rows = {row.name: row.note for row in run_table(Run(run_folder)).rows}
     assert rows["bot0"] == "1 attempt was void because it got no answer from its provider"
     assert rows["bot1"] == ""
+    shown = Tables().of(RunFolder(run_folder.path))
+    assert {row.name: row.note for row in shown.table} == rows  # on pages, too
 
 
 def test_another_word_is_refused(write_file: Any) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from leaderboard.export import notation
+from leaderboard.index import load_index
 from referee.games.registry import get_game
+from referee.run.run import Run
 
 
 @pytest.fixture
@@ -120,3 +122,27 @@ def test_matches_of_games_without_the_notation_are_left_out_and_named(
     assert "error: chess has no notation 'sgf'; it has: pgn" in refused.stderr
     assert "next: choose --format pgn, html, json or svg" in refused.stderr
     assert not (here / "games.sgf").exists()
+
+
+def test_a_notation_has_the_results_that_count_and_no_match_of_a_bot_that_was_annulled(
+    make_run: Any, crosstown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a rating program reads from the file is what the tables rest on."""
+    chess: Any = copy.copy(get_game("toy"))
+    shown = lambda played: f"{played.round} {' '.join(played.names)} {played.ranking}\n"  # noqa: E731
+    chess.id, chess.notations = "chess", {"pgn": shown}
+    monkeypatch.setattr(notation, "game_of", lambda _header: chess)
+    folder = make_run(style="swiss", blocks=1, played=100, others=("cyd", "dan"))
+    first = load_index(folder).rows[0]
+    names = " ".join(seat.name for seat in first.seats)
+    Run(folder).rejudge(first.match_id, (1, 1), by="eve", reason="")
+    crosstown("matches", "export", first.match_id, "one.pgn")
+    assert (tmp_path / "one.pgn").read_text() == f"1.1 {names} (1, 1)\n"
+    everything = crosstown("matches", "export", "all", "games.pgn", "--run", "cup")
+    lines = (tmp_path / "games.pgn").read_text().split("\n\n")
+    assert (len(lines), everything.err) == (len(load_index(folder).rows), "")
+    assert f"1.1 {names} (1, 1)" in [line.rstrip() for line in lines]
+    assert crosstown("withdraw", "cup", "cyd", "--choice", "annul").code == 0
+    said = crosstown("matches", "export", "all", "games.pgn", "--run", "cup").err
+    assert "left out: 4 matches: all matches of one of their bots are annulled" in said
+    assert not any("cyd" in line for line in (tmp_path / "games.pgn").read_text().splitlines() if line)
