@@ -405,7 +405,7 @@ def _take_builds(folder: Path, builds: Sequence[tuple[Built, bytes]], profile: P
     where the same Python lies at the same place. EntryError, ManifestError, OSError."""
     manifest = load_manifest(folder)
     requirements = read_requirements(folder, manifest)
-    wanted = {source_id(manifest, read_sources(folder, manifest)), requirements.id if requirements else ""}
+    wanted = {source_id(folder, manifest, read_sources(folder, manifest)), requirements.id if requirements else ""}
     for made, archive in builds:
         if made.source_id in wanted and profile in ("plain", made.sandbox):
             take_build(cache_folder() / made.source_id, made, partial(unpack_build, archive))

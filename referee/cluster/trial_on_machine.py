@@ -84,7 +84,7 @@ async def try_out(
 def _places_of_builds(folder: Path) -> tuple[Path, ...]:
     """Where the bot's build lies, if it has one, and the environment with its packages."""
     manifest = load_manifest(folder)
-    ids = [source_id(manifest, read_sources(folder, manifest))]
+    ids = [source_id(folder, manifest, read_sources(folder, manifest))]
     if (requirements := read_requirements(folder, manifest)) is not None:
         ids.append(requirements.id)
     return tuple(cache_folder() / one for one in ids)

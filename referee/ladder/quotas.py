@@ -109,7 +109,7 @@ class Quotas:
             try:
                 manifest = load_manifest(folder)
                 if manifest.build:
-                    found.add(source_id(manifest, read_sources(folder, manifest)))
+                    found.add(source_id(folder, manifest, read_sources(folder, manifest)))
                 if (requirements := read_requirements(folder, manifest)) is not None:
                     found.add(requirements.id)
             except (ManifestError, EntryError, OSError):

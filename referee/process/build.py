@@ -402,7 +402,7 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     def make(place: Path, home: Home | None) -> Built:
         return _make(folder, manifest, sources, place, yard, home, environment)
 
-    place = cache / source_id(manifest, sources)
+    place = cache / source_id(folder, manifest, sources)
     built, compiled = _once(folder, manifest, place, yard, make, again=again)
     return built, fresh or compiled
 
@@ -519,7 +519,7 @@ def _make(
             tools = (*workshop.tools, environment.built.folder)
             workshop = replace(workshop, tools=tools, python=environment.python)
         copy_sources(folder, manifest, workshop.copy)
-        if read_sources(workshop.copy, manifest) != sources:
+        if source_id(workshop.copy, manifest, read_sources(workshop.copy, manifest)) != place.name:
             raise EntryError(f"{folder}: was changed while it was copied", "build it again")
         for path in filter(is_file, copied(yard.hidden, folder, workshop.copy)):
             path.unlink()

@@ -26,7 +26,7 @@ from referee.process.manifest import (
 from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
-from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_sources, with_protos
+from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_sources, with_kinds, with_protos
 from referee.process.store import (
     Built,
     DamagedError,
@@ -237,7 +237,7 @@ def _kept(entry: Entry, version: Version) -> Entry:
 
 
 def _hold_build(folder: Path, manifest: Manifest, sources: Sources, *, in_play: bool = False) -> tuple[Built, Hold]:
-    held = hold_built(cache_folder() / source_id(manifest, sources), in_play=in_play)
+    held = hold_built(cache_folder() / source_id(folder, manifest, sources), in_play=in_play)
     if held is None:
         command = f"crosstown bots build {shlex.quote(str(folder))}"
         what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
@@ -291,9 +291,10 @@ class NotBuiltError(ManifestError):
     """There is no build of exactly these sources."""
 
 
-def source_id(manifest: Manifest, sources: Sources) -> str:
-    """16 hex digits over all that a build depends on: a bot's sources, and our proto files where it has none."""
-    return _id(manifest, {}, with_protos(sources))
+def source_id(folder: Path, manifest: Manifest, sources: Sources) -> str:
+    """16 hex digits over all that a build depends on: a bot's sources in `folder`, which of them are links or may be
+    executed, and our proto files where it has none. Others who have the same files share the build. EntryError."""
+    return _id(manifest, {}, with_protos(with_kinds(folder, sources)))
 
 
 def _id(manifest: Manifest, options: Mapping[str, OptionValue], sources: Sources) -> str:

@@ -22,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.manifest import PYTHON, Manifest
 from referee.process.paths import is_file, is_folder, is_link, is_there
-from referee.process.sources import EntryError, Room, Sources, copy_within, digest, find_within, hash_within
+from referee.process.sources import EntryError, Room, Sources, copy_within, digest, find_within, hash_within, kind_of
 from referee.process.store import Built, Hold, hold_built
 from referee.process.trees import walk
 
@@ -111,7 +111,8 @@ def requirements_in(folder: Path) -> Requirements:
     files = tuple(sorted(found))
     lists = tuple(name for name in files if found[name])
     asked: Sources = tuple(
-        (name.encode(errors="surrogateescape"), hash_within(folder, find_within(folder, Path(name)))) for name in files
+        (name.encode(errors="surrogateescape"), hash_within(folder, real) + kind_of(folder, real))
+        for name, real in ((name, find_within(folder, Path(name))) for name in files)
     )
     library = any(_mentions_library(folder / name) for name in lists)
     header = [sys.version, sysconfig.get_platform(), sys.base_prefix, _ours(SDK), _ours(LIBRARY) if library else ""]

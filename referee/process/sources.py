@@ -88,6 +88,25 @@ def _hashed(folder: Path, files: Iterable[_File]) -> Sources:
     return tuple(sorted((os.fsencode(file.path), hash_within(folder, file.real)) for file in list(files)))
 
 
+def with_kinds(folder: Path, sources: Sources) -> Sources:
+    """The same with what the hash of a content does not say: where a link leads, and whether a file may be executed.
+    EntryError."""
+    kinds = []
+    for relative, content in sources:
+        path = Path(os.fsdecode(relative))
+        real = find_within(folder, path)
+        kinds.append((relative, content + kind_of(folder, path) if real == path else b"link:" + os.fsencode(real)))
+    return tuple(kinds)
+
+
+def kind_of(folder: Path, relative: Path) -> bytes:
+    """Whether a file may be executed, as a part of a hash. EntryError."""
+    try:
+        return b"x" if (folder / relative).lstat().st_mode & 0o111 else b"-"
+    except OSError as error:
+        raise _unreadable(folder / relative, error) from None
+
+
 def with_protos(sources: Sources) -> Sources:
     """The sources as a build finds them: with our proto files, unless the bot has its own."""
     if has_protos(sources):
@@ -320,13 +339,13 @@ def hash_within(folder: Path, relative: Path) -> bytes:
 
 
 def copy_within(folder: Path, relative: Path, copy: Path) -> None:
-    """Lay a copy of a file at `copy`, where nothing is, with its time and rights. Raises EntryError, also where a link
-    is on the way, or OSError."""
+    """Lay a copy of a file at `copy`, where nothing is, with its time, and for all to execute if it may be executed.
+    Raises EntryError, also where a link is on the way, or OSError."""
     with _opened(folder, relative) as number, copy.open("xb") as written:
         for chunk in _read(number, folder / relative):
             written.write(chunk)
         found = os.fstat(number)
-        os.fchmod(written.fileno(), found.st_mode & 0o777)
+        os.fchmod(written.fileno(), 0o755 if found.st_mode & 0o111 else 0o644)
         written.flush()
         os.utime(written.fileno(), ns=(found.st_atime_ns, found.st_mtime_ns))
 

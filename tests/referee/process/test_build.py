@@ -119,6 +119,33 @@ def test_the_same_sources_are_built_once_and_others_again(bot: Make) -> None:
     assert other.artefacts != first.artefacts
 
 
+def test_the_same_files_with_other_rights_or_links_are_another_build(bot: Make) -> None:
+    """Somebody else may hand in the files of a bot: their rights, and what they lead to, are not taken from there."""
+    folder = bot()
+    tool, twin = folder / "tool", folder / "twin"
+    for path in (tool, twin):
+        path.write_text("#!/bin/sh\n")
+    tool.chmod(0o644)
+    first, _ = build(folder)
+    tool.chmod(0o755)
+    second, fresh = build(folder)
+    assert fresh
+    assert [os.access(built.folder / "tool", os.X_OK) for built in (first, second)] == [False, True]
+    twin.unlink()
+    twin.symlink_to("tool")
+    third, fresh = build(folder)
+    assert fresh
+    assert (third.folder / "twin").readlink() == Path("tool")
+    assert len({first.source_id, second.source_id, third.source_id}) == 3
+
+
+def test_who_else_may_read_the_files_of_a_bot_does_not_matter_for_its_build(bot: Make) -> None:
+    folder = bot()
+    first, _ = build(folder)
+    (folder / "source").chmod(0o600)
+    assert build(folder) == (first, False)
+
+
 def test_sources_that_a_build_changes_are_a_part_of_what_it_made(bot: Make, tmp_path: Path) -> None:
     """The same script and another outcome is another program, in whatever file."""
     script = "mkdir -p build && cp source build/bot && chmod +x build/bot && cat {} >> helper"

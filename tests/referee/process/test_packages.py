@@ -76,6 +76,18 @@ def test_blank_lines_of_a_list_are_read_once(bot: Path) -> None:
     assert found.files == ("requirements.txt",)
 
 
+def test_packages_of_files_with_other_rights_are_installed_apart(bot: Path) -> None:
+    (bot / "mine.whl").touch(0o644)
+    (bot / "requirements.txt").write_text("./mine.whl\n")
+    first, again = (read_requirements(bot, load_manifest(bot)) for _ in range(2))
+    (bot / "mine.whl").chmod(0o755)
+    other = read_requirements(bot, load_manifest(bot))
+    assert first is not None
+    assert other is not None
+    assert first == again
+    assert first.id != other.id
+
+
 @pytest.mark.slow
 def test_lists_that_together_are_too_long_are_refused_before_they_are_read(bot: Path) -> None:
     (bot / "requirements.txt").write_text("\n".join(f"-r r{number}.txt" for number in range(20)))
