@@ -434,8 +434,7 @@ def collect(
         with_git = any(source.git for source in listed)
         profile = profile_to_play(confined, probe()) if with_git else "strict"
         hand_ins = LadderHandIns(config, store, alone=False)
-        hidden = (str(config.data),)
-        collector = Collector(store, hand_ins, profile, hidden=hidden)
+        collector = Collector(store, hand_ins, profile, hidden=config.unseen)
         found = list(collector.collect(listed, lambda source: _say(f"{source.owner}: {source}")))
         if wait:
             found = _wait(store, found, limit_min * 60)

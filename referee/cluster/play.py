@@ -1,6 +1,6 @@
 """Plays a run on the machines of a cluster, as `referee.tournament.play` does on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ from referee.schedule.spec import MatchSpec
 from referee.texts import one_line
 from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig, Tournament
-from referee.tournament.confine import Confinement, confine_all
+from referee.tournament.confine import Confinement, confine_all, hide, unseen_files
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
 from referee.tournament.machine import machine_of, profiles_in
@@ -97,7 +97,7 @@ def play_on_cluster(
         return DaskExecutor(
             peer,
             folder.matches.resolve(),
-            bots={entry.id: _setup(tournament, entry, bot) for entry, bot in pairs},
+            bots=_setups(tournament, folder, pairs, hidden),
             strict=strict,
             keeps_sandbox=not accept_weaker,
             same_machine=same_machine,
@@ -129,10 +129,21 @@ def play_on_cluster(
             folder.machines.unlink(missing_ok=True)
 
 
-def _setup(tournament: Tournament, entry: Entry, bot: BotConfig) -> BotSetup:
-    common, own = tournament.config.sandbox, bot.sandbox
-    profile: Profile = "plain" if _wanted(tournament, bot) == "plain" else "strict"
-    box = Sandbox(profile, own.network, own.env, (*common.read, *own.read), (), own.devices)
+def _setups(
+    tournament: Tournament, folder: RunFolder, pairs: Sequence[tuple[Entry, BotConfig]], hidden: Iterable[Path]
+) -> dict[str, BotSetup]:
+    """The bots by entry id. On a machine that has the files of this one, such as this one itself, they see nothing of
+    the run and of each other there either."""
+    common, unseen, given = tournament.config.sandbox, unseen_files(tournament, hidden), {}
+    for entry, bot in pairs:
+        own = bot.sandbox
+        profile: Profile = "plain" if _wanted(tournament, bot) == "plain" else "strict"
+        given[entry.id] = Sandbox(profile, own.network, own.env, (*common.read, *own.read), unseen, own.devices)
+    boxes = hide(given, [entry for entry, _ in pairs], folder.matches)
+    return {entry.id: _setup(tournament, entry, bot, boxes[entry.id]) for entry, bot in pairs}
+
+
+def _setup(tournament: Tournament, entry: Entry, bot: BotConfig, box: Sandbox) -> BotSetup:
     # A bot of which there may be only so many processes keeps none between its matches: one may wait on each machine.
     fresh = entry.id in tournament.processes.fresh or bool(bot.copies)
     own_id, known_as = (entry.copy_of, entry.id) if entry.copy_of else (entry.id, "")

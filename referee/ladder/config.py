@@ -296,6 +296,12 @@ class LadderConfig:
         return self.data / "content"
 
     @property
+    def unseen(self) -> tuple[str, str]:
+        """What no bot and no build may see, by real paths: the data, in which all hand-ins lie, and the ladder's
+        file."""
+        return os.path.realpath(self.data), os.path.realpath(self.path)
+
+    @property
     def pages_address(self) -> str:
         """The address of the pages: https and the first configured name, which belongs to a proxy or a certificate;
         else the address on which the server listens."""

@@ -386,12 +386,16 @@ class Division:
 
     async def play(self, spec: MatchSpec, cap_s: float, *, over: Callable[[], None] = nothing) -> MatchResult:
         try:
-            setups = tuple(self._members[seat.entry_id].setup for seat in spec.seats)
+            setups = tuple(self._confined(self._members[seat.entry_id].setup) for seat in spec.seats)
         except KeyError as error:  # a journal that was written by hand
             raise MatchLost(f"the journal does not say what the bot {error} is") from None
         begun = self._begun.pop(spec.block, "")
         meeting = Meeting(self.folder.matches.resolve(), setups, begun)
         return await self._tables.play(spec, cap_s, meeting, over=over)
+
+    def _confined(self, setup: BotSetup) -> BotSetup:
+        """The bot as it plays: it sees nothing of the ladder, of which its journal says nothing."""
+        return replace(setup, sandbox=replace(setup.sandbox, hidden=self._ladder.unseen))
 
     # Who is there
 

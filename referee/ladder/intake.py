@@ -517,7 +517,7 @@ class Intake:
             profile=self._profile,
             build_s=self._config.hand_ins.build_s,
             build_disk_mib=BUILD_DISK_MIB,
-            hidden=(os.path.realpath(self._config.data), os.path.realpath(self._config.path)),
+            hidden=self._config.unseen,
             read=self._config.sandbox.read,
             divisions=tuple(
                 TrialDivision(

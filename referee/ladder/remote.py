@@ -231,7 +231,7 @@ class RemoteBots:
         match without a result, for which the bot is not responsible."""
         bot = LadderBot(version.bot, version.owner, version.number, remote=True, label=version.label)
         loaded, opponent = load_remote(bot, self._config), await asyncio.to_thread(self._load_opponent)
-        sandbox = Sandbox(self._profile, read=self._config.sandbox.read, hidden=(str(self._config.data),))
+        sandbox = Sandbox(self._profile, read=self._config.sandbox.read, hidden=self._config.unseen)
         other = BotSetup(
             str(opponent.folder), "random", dict(opponent.options), opponent.id, sandbox, opponent.content, opponent.id
         )

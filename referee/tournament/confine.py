@@ -63,8 +63,7 @@ def confine_all(
     opened: dict[str, str] = {}
     not_seen: dict[str, tuple[Path, ...]] = {}
     unasked = False
-    lists = dict.fromkeys(bot.entry_list for bot in tournament.bots if bot.entry_list is not None)
-    unseen = tuple(os.path.realpath(path) for path in (tournament.config.path, *lists, *hidden))
+    unseen = unseen_files(tournament, hidden)
     for settings, entry in zip(tournament.bots, tournament.entries, strict=True):
         if not entry.argv:  # it dials in, or has left the run
             continue
@@ -90,6 +89,12 @@ def confine_all(
         if missing := not_shown(entry, sandbox):
             not_seen[entry.name] = tuple(missing)
     return Confinement(sandboxes, found.warning if unasked else "", grants, opened, not_seen)
+
+
+def unseen_files(tournament: "Tournament", hidden: Iterable[Path] = ()) -> tuple[str, ...]:
+    """What no bot sees, by real paths: the tournament's file, its list of entries, and what is `hidden` besides."""
+    lists = dict.fromkeys(bot.entry_list for bot in tournament.bots if bot.entry_list is not None)
+    return tuple(os.path.realpath(path) for path in (tournament.config.path, *lists, *hidden))
 
 
 def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Path) -> dict[str, Sandbox]:

@@ -80,6 +80,21 @@ def test_bots_that_have_played_in_the_sandbox_here_play_on_without_it_only_where
     assert executor_of(tournament, accept_weaker=True)._strict == set()
 
 
+def test_bots_see_nothing_of_the_run_and_of_each_other_on_a_machine_that_has_these_files(
+    make_tournament, run_folder, executor_of, tmp_path, cache
+):
+    """Such as this machine: a grant that contains the run showed them its secret."""
+    secret = tmp_path / "given"
+    tournament = make_tournament(2, more=f'[sandbox]\nread = ["{tmp_path}"]\n')
+    bots = executor_of(tournament, hidden=[secret])._bots
+    assert len(bots) == 2
+    for setup in bots.values():
+        hidden = [tmp_path.resolve() / path for path in setup.sandbox.hidden]
+        others = [entry.folder for entry in tournament.entries]
+        for path in (run_folder.path.resolve(), tournament.config.path.resolve(), secret, *others):
+            assert any(path.is_relative_to(place) for place in hidden)
+
+
 @pytest.mark.parametrize("sandbox", ["strict, env MODEL", "plain"])
 def test_bots_that_a_cluster_has_played_in_the_sandbox_play_on_without_it_only_where_that_is_accepted(
     make_tournament, play, unfinish, run_folder, executor_of, fake_executor, monkeypatch, cache, sandbox

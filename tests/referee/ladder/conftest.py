@@ -70,6 +70,8 @@ class FakeTables:
     played: list[MatchSpec] = field(default_factory=list)
     begun: list[str] = field(default_factory=list)
     """For each match in `played`, what its meeting says of its block."""
+    met: list[BotSetup] = field(default_factory=list)
+    """The bots of all matches."""
 
     async def play(
         self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
@@ -78,6 +80,7 @@ class FakeTables:
         assert [bot.known_as for bot in meeting.bots] == [seat.entry_id for seat in spec.seats]
         self.played.append(spec)
         self.begun.append(meeting.begun)
+        self.met.extend(meeting.bots)
         what = self.behaves(spec)
         await asyncio.sleep(0)
         if what == "stays":

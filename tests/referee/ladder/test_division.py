@@ -51,6 +51,15 @@ def test_a_division_plays_until_no_block_tells_enough_and_idles(make_ladder, bot
     assert "no block would reduce the sigma" in runner.divisions[0].idle.reason
 
 
+def test_a_bot_that_plays_sees_nothing_of_the_ladder_though_a_grant_contains_it(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play(lambda: len(world.tables.played) > 1)
+    hidden = {str(world.config.data.resolve()), str(world.config.path.resolve())}
+    assert all(set(setup.sandbox.hidden) == hidden for setup in world.tables.met)
+    assert all(not line["sandbox"]["hidden"] for line in world.lines("added"))
+
+
 def test_each_block_is_in_the_journal_before_its_first_match(make_ladder, bot):
     world = make_ladder(CERTAIN)
     world.roster.set(bot("ann"), bot("bob"))
