@@ -21,7 +21,7 @@ from referee.games.registry import get_game
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, check_name, load_manifest
-from referee.run.folder import SINGLE
+from referee.run.folder import SINGLE, RunFolder
 from referee.run.luck import read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import DEFAULTS, HUMAN_CLOCK, MatchSpec
@@ -67,7 +67,8 @@ class Host:
         self._per_visitor = per_visitor
         self._secret = None if secret is None else read_secrets(secret)[0]
         self._secret_file = secret
-        self._begun = 0
+        # A match of an earlier start of the server, whose record everybody may read, had the luck of its number.
+        self._begun = 0 if secret is None else len(RunFolder(self.run).records.paths())
         self._unseen: set[str] = set()
         self._starting = threading.Lock()
         self._loop = new_event_loop()

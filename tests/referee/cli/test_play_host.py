@@ -257,6 +257,24 @@ def test_a_name_that_is_refused_is_refused_without_a_path_of_this_machine(host: 
     assert "/" not in str(refused.value)
 
 
+def test_with_a_secret_no_match_has_the_luck_of_one_before_the_server_was_started_again(tmp_path: Path) -> None:
+    """Its record is on the pages, and so is its seed."""
+    secret = tmp_path / "secret"
+    secret.write_text(f"{'ab' * 16}\n")
+    secret.chmod(0o600)
+    seeds = []
+    for folder in ("runs", "runs", "elsewhere"):
+        with Host(tmp_path / folder, [BOTS], alone=False, secret=secret) as host:
+            (seat,) = host.start(against_random(host))
+            question = wait_for(seat, ended_or_asked).question
+            assert question is not None
+            seat.answer(question.decision, None)
+            wait_for(seat, lambda now: bool(now.over))
+        seeds.append(record_of(host, seat).footer.seed)
+    assert seeds[0] != seeds[1]
+    assert seeds[0] == seeds[2], "the same secret gives the same luck from the start"
+
+
 def test_a_match_that_nobody_follows_is_ended(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(play_host, "LOOK_S", 0.01)
     (seat,) = host.start(against_random(host))
