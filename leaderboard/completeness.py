@@ -1,5 +1,6 @@
 """Whether a run is complete and sound: every record verified, and one for every match that was played."""
 
+import json
 import multiprocessing
 import os
 import resource
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from leaderboard.index import TableIndex, read_table
 from leaderboard.records import MatchRow, match_of, read_match
+from leaderboard.run_table import run_table
 from referee.games.registry import OPENSPIEL
 from referee.record.format import RecordError
 from referee.record.reader import read_header
@@ -251,7 +253,8 @@ class Verification:
         for folder in _runs_of(paths):
             run = Run(folder)
             if run.begun:
-                yield run.check(key, self._missing.get(folder, ()))
+                found = run.check(key, self._missing.get(folder, ()))
+                yield replace(found, wrong=(*found.wrong, *_wrong_tables(run)))
 
     def _run(self, folder: Path) -> Run:
         """Read again when its journal has grown."""
@@ -261,6 +264,22 @@ class Verification:
             self._runs[folder], self._sizes[folder] = Run(folder), size
         return self._runs[folder]
 
+
+def _wrong_tables(run: Run) -> Iterator[str]:
+    """A sentence if the database gives another table than the records. Its rows were made of records that lay there
+    when they were made: somebody may have put others in their place since, or before."""
+    if run.folder.database.exists() and _table_of(run) != _table_of(run, run.folder.path / _NOWHERE):
+        command = shlex.join(["crosstown", "rebuild", str(run.folder.path)])
+        yield f"the tables in {run.folder.database} are not those of the records; make them again: {command}"
+
+
+def _table_of(run: Run, database: Path | None = None) -> str:
+    made = run_table(run, database=database)
+    return json.dumps([[row.to_dict() for row in made.rows], made.matches, made.annulled, asdict(made.format_table)])
+
+
+_NOWHERE = "no.db"
+"""A name that no database of a run has: everything is computed from the records."""
 
 _Checked: TypeAlias = tuple[Verdict, Outcome | None]
 
