@@ -25,6 +25,7 @@ from referee.cluster.relay import END, ORDER
 from referee.cluster.serving import check_versions
 from referee.cluster.settings import CONFIG, security_of
 from referee.errors import PlatformError, UsageError
+from referee.record.reader import MAX_RECORD_BYTES
 from referee.texts import one_line, plural
 from referee.tournament.executor import MatchLost
 
@@ -37,7 +38,16 @@ _WORKERS_PER_S = 200
 ANSWER_S = 60.0
 """Time that a busy scheduler has to list its machines before it counts as lost."""
 
+SEND_S = 600.0
+"""Time that a machine has to take a bot. Few are sent at once: others wait meanwhile."""
+
 AGAIN_S = 2.0
+
+MOST_ANSWER_BYTES = MAX_RECORD_BYTES
+"""An answer with more is not used: no record that is read has so much."""
+
+MOST_NEWS_BYTES = 64 << 20
+"""A live record is followed up to so many bytes."""
 
 CAP_SLACK_S = 30.0
 """Time for the transport of an order and its answer, above the limit of the match."""
@@ -178,13 +188,14 @@ class Connection:
     # Orders and tasks
 
     async def ask(self, attempt: Attempt, key: str, order: bytes) -> bytes:
-        """The answer of a machine to an order. MatchLost, with its name, if it is lost; TimeoutError if it answers too
-        late."""
+        """The answer of a machine to an order. MatchLost, with its name, if it is lost; TimeoutError if it begins or
+        answers too late: it may be busy with a match of another runner first."""
         machine = attempt.machine
+        limit_s = None if attempt.cap_s is None else attempt.cap_s + CAP_SLACK_S
         self._attempts[key] = attempt
         said: bytes | str = ""
         try:
-            async with asyncio.timeout(None) as attempt.limit:
+            async with asyncio.timeout(limit_s) as attempt.limit:
                 self._post(machine, ORDER, key, data=order)
                 said = await attempt.over
         finally:
@@ -196,13 +207,18 @@ class Connection:
             raise MatchLost(said, machine=machine.name)
         return said
 
-    async def scatter(self, machine: Machine, data: bytes) -> Any:
-        """Dask's future of data that is on the machine. MatchLost."""
+    async def scatter(self, machine: Machine, content: str, data: bytes) -> Any:
+        """Dask's future of the data of a bot, by its content, that is on the machine. MatchLost."""
         if self._client is None:
             raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
         try:
-            return await self._client.scatter(data, workers=[machine.address], hash=False)
-        except (OSError, ValueError, TimeoutError, KeyError) as error:
+            async with asyncio.timeout(SEND_S):
+                return await self._client.scatter(data, workers=[machine.address], hash=False)
+        except TimeoutError:
+            what = f"machine '{machine.name}' has not taken what it was sent within {SEND_S:g} s"
+            self.fault(machine, content, what)
+            raise MatchLost(what, machine=machine.name) from None
+        except (OSError, ValueError, KeyError) as error:
             what = f"machine '{machine.name}' was lost ({one_line(str(error))})"
             raise MatchLost(what, machine=machine.name) from None
 
@@ -342,13 +358,17 @@ class Connection:
         self._lose([machine for address, machine in self._machines.items() if address not in there], "it is gone")
         for address, worker in there.items():
             told = worker["metrics"].get(METRIC)
-            if told is None:
+            if told is None or address in self._refused:
                 continue
-            if address in self._machines:
-                self._machines[address].busy = self._others(told["busy"])
-                self._machines[address].full = told["full"]
-            elif address not in self._refused:
-                self.join(address, dict(told))
+            if (machine := self._machines.get(address)) is None:
+                self.join(address, told)
+                continue
+            try:
+                machine.busy, machine.full = self._news_of(told)
+            except (TypeError, AttributeError):
+                self._refused.add(address)
+                self._note(f"machine '{machine.name}' tells what no machine tells, and gets no matches")
+                self._lose([machine], "it tells what no machine tells")
         port = identity["services"].get("dashboard")
         self.dashboard = f"http://127.0.0.1:{port}/status" if port else ""
         self.change()
@@ -364,12 +384,12 @@ class Connection:
             said = f"playing on {plural(number, 'machine')} with {plural(slots, 'slot')}"
             self._note(said if number else f"no machine is there, and matches wait for one{join}")
 
-    def join(self, address: str, told: dict[str, Any]) -> None:
+    def join(self, address: str, told: Mapping[str, Any]) -> None:
         """A machine of the scheduler's list, which has told this of itself."""
-        busy, full = self._others(told.pop("busy", {})), told.pop("full", "")
         try:
-            facts = Facts.from_values(told)
-        except (KeyError, TypeError):
+            busy, full = self._news_of(told)
+            facts = Facts.from_values({name: value for name, value in told.items() if name not in ("busy", "full")})
+        except (KeyError, TypeError, AttributeError):
             self._refused.add(address)
             self._note(f"the worker at {address} has another version of Crosstown, and gets no matches")
             return
@@ -385,9 +405,14 @@ class Connection:
         self._on_join(machine)
         self.change()
 
-    def _others(self, busy: Mapping[str, int]) -> int:
-        """The number of matches of other runs on a machine. The machine tells the number for each Dask client."""
-        return sum(number for client, number in busy.items() if self._client is None or client != self._client.id)
+    def _news_of(self, told: Mapping[str, Any]) -> tuple[int, str]:
+        """The number of matches of other runs on a machine, which tells the number for each Dask client; and why it
+        takes no trial. TypeError or AttributeError for anything else."""
+        busy, full = told.get("busy", {}), told.get("full", "")
+        if not isinstance(full, str) or any(type(number) is not int or number < 0 for number in busy.values()):
+            raise TypeError("not what a machine tells")
+        own = None if self._client is None else self._client.id
+        return sum(number for client, number in busy.items() if client != own), full
 
     def _lose(self, machines: Iterable[Machine], why: str) -> None:
         for machine in machines:
@@ -418,14 +443,17 @@ class Connection:
         if attempt is None or said.get("worker") != attempt.machine.address:
             return
         if said["kind"] == "answer":
-            if not attempt.over.done():
-                attempt.over.set_result(said["data"])
+            data = said.get("data")
+            if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
+                _end(attempt, f"machine '{attempt.machine.name}' sent an answer that cannot be used")
+            elif not attempt.over.done():
+                attempt.over.set_result(data)
         elif said["kind"] in ("event", "log"):
             attempt.heard = attempt.heard or said["kind"] == "event"
             try:
                 if attempt.hear is not None:
                     attempt.hear(said["kind"], said["data"])
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 _end(attempt, f"machine '{attempt.machine.name}' sent a message that cannot be used: {error}")
         elif said["kind"] == "begun":
             if attempt.begun:
@@ -434,10 +462,16 @@ class Connection:
             if attempt.limit is not None and attempt.cap_s is not None:
                 now_s = asyncio.get_running_loop().time()
                 attempt.limit.reschedule(now_s + attempt.cap_s + CAP_SLACK_S)
-        elif said["kind"] == "news" and said["start"] == attempt.news_bytes and attempt.live is not None:
-            with suppress(OSError), attempt.live.open("ab") as file:
-                file.write(said["lines"])
-                attempt.news_bytes += len(said["lines"])
+        elif said["kind"] == "news" and attempt.live is not None:
+            _write_news(attempt, attempt.live, said["start"], said["lines"])
+
+
+def _write_news(attempt: Attempt, live: Path, start: int, lines: bytes) -> None:
+    """Append what is new of a live record, as long as nothing of it is missing and it is not too large."""
+    if start == attempt.news_bytes and start + len(lines) <= MOST_NEWS_BYTES:
+        with suppress(OSError), live.open("ab") as file:
+            file.write(lines)
+            attempt.news_bytes += len(lines)
 
 
 async def _outcome(future: Any) -> tuple[Any, str]:

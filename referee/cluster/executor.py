@@ -22,9 +22,10 @@ from referee.cluster.trial_slots import TrialSlots
 from referee.errors import PlatformError
 from referee.match.result import Fault, MatchResult
 from referee.record.format import RecordError
-from referee.record.reader import read_header
+from referee.record.reader import parse_record, read_header
 from referee.record.reasons import EndReason
 from referee.record.store import closed_path, live_path
+from referee.run.judging import judge_record
 from referee.run.machines import ClusterState, MachineState
 from referee.schedule.spec import MatchSpec
 from referee.texts import listed
@@ -262,7 +263,7 @@ class DaskExecutor:
             machine
             for machine in free
             if (place is None or self._place_of(machine) == place)
-            and spec.match_id not in machine.history.faults
+            and not _has_failed(machine, spec, bots)
             and self._is_able(machine, bots)
         ]
         if not fitting:
@@ -305,8 +306,8 @@ class DaskExecutor:
             else:
                 self._note(f"block {spec.block} goes on elsewhere: no machine of {place} is there, or can play it")
                 del self._places[block]
-        # A match that was lost on a machine is not played there again while another one may have it.
-        able = [machine for machine in able if spec.match_id not in machine.history.faults] or able
+        # What was lost on a machine is not played there again while another one may have it.
+        able = [machine for machine in able if not _has_failed(machine, spec, bots)] or able
         return [machine for machine in able if machine.free]
 
     def _is_able(self, machine: Machine, bots: Iterable[BotSetup]) -> bool:
@@ -384,6 +385,7 @@ class DaskExecutor:
             order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow, builds)
             answer = await self._ask(machine, order, meeting.records)
             if answer.kind != "lacks":
+                await self._check_record(machine, spec, answer)
                 return self._judge(machine, spec, bots, answer)
             missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
             lacking = [bot.name for bot in missing]
@@ -404,20 +406,32 @@ class DaskExecutor:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""
         live = live_path(records, order.spec.match_id) if order.follow else None
         self._followed += order.follow
+        attempt = Attempt(machine, order.cap_s, live)
         try:
-            attempt = Attempt(machine, order.cap_s, live)
             answer = Answer.from_bytes(await self._connection.ask(attempt, order.key, order.to_bytes()))
             if answer.key != order.key:
                 raise ValueError(f"it is of another order, {answer.key}")
+            _check_answer(answer, order.spec)
             return answer
         except TimeoutError:
-            what = f"machine '{machine.name}' gave no answer within {order.cap_s + CAP_SLACK_S:.0f} s"
+            did_not = "gave no answer to" if attempt.begun else "did not begin"
+            what = f"machine '{machine.name}' {did_not} the match within {order.cap_s + CAP_SLACK_S:.0f} s"
         except ValueError as error:
             what = f"the answer of machine '{machine.name}' cannot be used: {error}"
         finally:
             self._followed -= order.follow
         self._connection.fault(machine, order.spec.match_id, what)
         raise MatchLost(what, machine=machine.name)
+
+    async def _check_record(self, machine: Machine, spec: MatchSpec, answer: Answer) -> None:
+        """MatchLost, with the machine's name, if it calls a match rated and sends no record that counts for it: no bot
+        is to blame for that, and another machine may do better."""
+        if answer.kind != "played" or answer.result is None or answer.result.status != "rated":
+            return
+        if why := await asyncio.to_thread(_why_not_counted, answer.record, spec):
+            what = f"the record that machine '{machine.name}' sent does not count: it is {why}"
+            self._connection.fault(machine, spec.match_id, what)
+            raise MatchLost(what, machine=machine.name)
 
     async def _bring(self, machine: Machine, bot: BotSetup, made: Made) -> None:
         """Let the machine have a bot. _NotThereError if the bot cannot play there, MatchLost if the machine cannot take
@@ -447,8 +461,7 @@ class DaskExecutor:
             self._connection.fault(machine, spec.match_id, what)
             raise MatchLost(what, machine=machine.name)
         result = answer.result
-        if result is None or result.match_id != spec.match_id:
-            raise MatchLost(f"machine '{machine.name}' answered for another match", machine=machine.name)
+        assert result is not None
         if result.reason is EndReason.START_FAILED:
             self._check_start(machine, spec, bots, result)
         if result.reason is EndReason.PLATFORM_FAULT and result.memory_of is None:
@@ -491,6 +504,36 @@ class DaskExecutor:
         others = [other for other in self._connection.histories.values() if other is not history and not other.drained]
         if why := stands_out(history, others):
             self._connection.drain(machine, why)
+
+
+def _has_failed(machine: Machine, spec: MatchSpec, bots: Iterable[BotSetup]) -> bool:
+    """Whether the machine could not play this match, or not take a bot of it, and has played none since."""
+    return any(what in machine.history.faults for what in (spec.match_id, *(bot.content for bot in bots)))
+
+
+def _check_answer(answer: Answer, spec: MatchSpec) -> None:
+    """ValueError for an answer that is about another match, or about seats that the match does not have."""
+    result, players = answer.result, len(spec.seats)
+    named = [] if answer.flood is None else [answer.flood[0]]
+    if answer.kind == "played" and (result is None or result.match_id != spec.match_id):
+        raise ValueError("it is about another match")
+    if result is not None:
+        lists = (result.ranking, result.returns, result.faults, result.seat_stats, result.startup_us, result.usage)
+        if any(len(one) not in (0, players) for one in lists):
+            raise ValueError("it is about another number of seats")
+        named += [fault.seat for fault in result.faults if fault is not None]
+        named += [] if result.memory_of is None else [result.memory_of]
+    if any(type(seat) is not int or not 0 <= seat < players for seat in named):
+        raise ValueError(f"it names seats {named} of {players}")
+
+
+def _why_not_counted(record: bytes, spec: MatchSpec) -> str:
+    """One word on why a record is not the rated result of a match; '' if it is."""
+    try:
+        found = parse_record(closed_path(live_path(Path(), spec.match_id)), record)
+    except RecordError:
+        return "damaged"
+    return judge_record(found, spec, (spec.seed,)).why
 
 
 def _not_started(spec: MatchSpec, seat: int, why: str) -> MatchResult:

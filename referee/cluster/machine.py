@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.process.limits import Room, Share, memory_room
-from referee.process.sandbox import Profile
+from referee.process.sandbox import PROFILES, Profile
+
+MOST_SLOTS = 4096
+"""Of one machine."""
 
 METRIC = "crosstown"
 """Dask's metrics of a worker have the machine's facts under this name."""
@@ -55,7 +58,15 @@ class Facts:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "Facts":
         """Inverse of `to_values`. KeyError or TypeError for anything else."""
-        return cls(**{**values, "versions": Versions(**values["versions"]), "room": Room(**values["room"])})
+        facts = cls(**{**values, "versions": Versions(**values["versions"]), "room": Room(**values["room"])})
+        texts = (facts.name, facts.kind, facts.platform, *asdict(facts.versions).values())
+        if not all(isinstance(text, str) and text.isprintable() for text in texts):
+            raise TypeError("a name is one line of text")
+        if type(facts.room.mib) is not int or not isinstance(facts.room.source, str):
+            raise TypeError("not the memory of a machine")
+        if facts.sandbox not in PROFILES or type(facts.slots) is not int or not 1 <= facts.slots <= MOST_SLOTS:
+            raise TypeError("not the sandbox or the slots of a machine")
+        return facts
 
 
 @cache

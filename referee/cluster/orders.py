@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
@@ -170,9 +170,13 @@ class Answer:
                 raise ValueError("the record was damaged on its way")
             result = values.pop("result")
             flood = values.pop("flood")
+            if values["kind"] not in get_args(Kind):
+                raise ValueError(f"an answer of an unknown kind, {values['kind']!r}")
+            if not all(isinstance(text, str) for text in (values["machine"], values["what"], *values["lacks"])):
+                raise TypeError("something is not a text")
             return cls(
                 **{**values, "lacks": tuple(values["lacks"])},
-                flood=None if flood is None else (flood[0], flood[1]),
+                flood=None if flood is None else (flood[0], str(flood[1])),
                 result=None if result is None else MatchResult.from_json(result),
                 record=record,
             )

@@ -13,6 +13,7 @@ from referee.cluster.connection import Connection, Machine
 from referee.cluster.machine import own_platform
 from referee.cluster.orders import HandIns
 from referee.errors import ExpectedError
+from referee.process.build import BuildLimits
 from referee.process.entry import load_stored
 from referee.process.store import Built, store_folder
 from referee.texts import one_line
@@ -21,6 +22,9 @@ from referee.tournament.messages import BotSetup
 
 MOST_MADE = 1000
 """The number of bots whose builds on this machine are known and held: those that were needed last."""
+
+TAKE_S = 3 * (BuildLimits().fetch_s + BuildLimits().build_s)
+"""Longer than a machine takes to build a bot and its packages, also if it first waits for another build of them."""
 
 SENT_AT_ONCE = 2
 """Bots that are packed and sent to machines at the same time: each is in memory."""
@@ -92,10 +96,17 @@ class BotSender:
             async with self._packing:  # not while the machine builds, which may take long
                 data = await self._transport(machine, bot, made)
             hand_ins = self._hand_ins if bot.handed_in else ""
-            told: tuple[str, str] = await self._connection.run(
-                attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data, hand_ins
-            )
-            return told
+            try:
+                async with asyncio.timeout(TAKE_S):
+                    told = await self._connection.run(
+                        attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data, hand_ins
+                    )
+            except TimeoutError:
+                return "broken", f"no answer within {TAKE_S:g} s"
+        match told:
+            case [("" | "unable" | "broken") as kind, str() as why]:
+                return kind, why
+        return "broken", "its answer cannot be used"
 
     async def _transport(self, machine: Machine, bot: BotSetup, made: Made) -> Any:
         """Dask's future of the parcel of a bot, which is on the machine. MatchLost."""
@@ -105,7 +116,7 @@ class BotSender:
             if not self._ladder:
                 raise
             raise MatchLost(f"'{bot.name}' cannot be sent: {one_line(str(error))}") from None
-        return await self._connection.scatter(machine, parcel)
+        return await self._connection.scatter(machine, bot.content, parcel)
 
 
 def _find_builds(bot: BotSetup) -> tuple[Made, str]:

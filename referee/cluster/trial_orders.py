@@ -25,6 +25,10 @@ MOST_TRIES = 3
 """Machines that try to build a bot before it is rejected: some of them may lack what it needs, or be out of order."""
 
 
+MOST_LOG_BYTES = MOST_TRIES * (2 << 20)
+"""Of a trial on all machines; each writes at most about 1 MiB."""
+
+
 class Job(Protocol):
     """The job that `referee.ladder.trial` reads."""
 
@@ -144,11 +148,12 @@ class _Progress:
 
     def hear(self, kind: str, data: bytes) -> None:
         if kind == "log":
-            with suppress(OSError), self._log.open("ab") as file:  # the result does not depend on the log
-                file.write(data)
+            self._write(data)
             return
         event = json.loads(data)
         what, step = event["event"], event.get("step", "")
+        if not all(isinstance(value, str | bool) for value in event.values()):
+            raise TypeError(f"an event '{what}' with a value that is no text")
         if what == "note" and step == "qualified":
             self.is_drilled = True
         if what == "rejected" and not self.is_drilled:
@@ -162,6 +167,11 @@ class _Progress:
             self._work.say(data)
         if what == "begin":
             self.step = step
+
+    def _write(self, data: bytes) -> None:
+        with suppress(OSError), self._log.open("ab") as file:  # the result does not depend on the log
+            if file.tell() < MOST_LOG_BYTES:
+                file.write(data)
 
     def platform(self, reason: str) -> bytes:
         return json.dumps({"event": "platform", "step": self.step, "reason": one_line(reason)}).encode()

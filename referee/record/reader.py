@@ -76,13 +76,18 @@ def read_record(path: Path) -> Record:
     wrong is read all the same; reading stops before a line that cannot be understood. RecordError if not even the
     header can be read, or the format is a newer one.
     """
-    problems: list[Problem] = []
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for without end
             raise RecordError(f"cannot read the record {path}: it is not an ordinary file")
         data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
+    return parse_record(path, data)
+
+
+def parse_record(path: Path, data: bytes) -> Record:
+    """The same of the content of a file that may lie in `path`."""
+    problems: list[Problem] = []
     reading = _Reading(path)
     digest = blake2b(digest_size=DIGEST_BYTES)
     for chunk in (data,) if is_live(path) else _unpacked(data, problems):

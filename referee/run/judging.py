@@ -40,6 +40,11 @@ def judge(path: Path, spec: MatchSpec, seeds: Collection[str]) -> Judged:
         record = read_record(path)
     except RecordError:
         return Judged("unfinished" if is_live(path) else "damaged")
+    return judge_record(record, spec, seeds)
+
+
+def judge_record(record: Record, spec: MatchSpec, seeds: Collection[str]) -> Judged:
+    """The same of a record that was read already."""
     footer = record.footer
     if record.problems:
         return Judged("damaged")

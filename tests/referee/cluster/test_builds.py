@@ -370,7 +370,7 @@ def executor(bot, tmp_path, monkeypatch):
         setup = BotSetup(str(bot), "Ada", {}, "ada", Sandbox("strict"), entry.content)
         made = DaskExecutor(Peer("tcp://127.0.0.1:1"), tmp_path, note=notes.append, **keys)
         made._connection.join("tcp://east", {**one.to_values(), "busy": {}})
-        done = MatchResult("m0", "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 1, 1.0, "ab")
+        done = MatchResult("m0", "void", EndReason.SUSPECT_TIMEOUT, "", (), (), (None, None), (), 1, 1.0, "")
 
         async def ask(machine, order, records):
             orders.append(order)

@@ -1,5 +1,6 @@
 """What goes over the wire between the executor and a machine."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -66,6 +67,25 @@ def test_what_is_no_message_is_refused(data):
         Order.from_bytes(data)
     with pytest.raises(ValueError, match=r".+"):
         Answer.from_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"decisions": "7"},
+        {"ranking": ["1", "2"]},
+        {"startup_us": [1.5, 0]},
+        {"seat_stats": [{"total_us": "x"}, {}]},
+        {"detail": ["no"]},
+        {"faults": [{"seat": 0, "reason": "start_failed", "detail": {}}, None]},
+        {"reason": "nonsense"},
+    ],
+)
+def test_a_result_of_wrong_types_is_refused(changed):
+    line = json.loads(Answer("k", "played", "a", result=RESULT).to_bytes().partition(b"\n")[0])
+    line["result"] = json.dumps({**json.loads(line["result"]), **changed})
+    with pytest.raises(ValueError, match=r".+"):
+        Answer.from_bytes(json.dumps(line).encode() + b"\n")
 
 
 def test_an_order_has_the_seed_of_its_match_and_no_secret():

@@ -1,22 +1,26 @@
 """On which machine a match is played, and which machines get none."""
 
+import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from referee.cluster import connection
 from referee.cluster import executor as module
-from referee.cluster.connection import MOST_FAULTS
+from referee.cluster.connection import MOST_FAULTS, Attempt
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.history import History, stands_out
-from referee.cluster.machine import Facts, own_versions
+from referee.cluster.machine import METRIC, Facts, own_versions
 from referee.cluster.orders import Answer
 from referee.cluster.peers import Peer
+from referee.cluster.sending import Made
 from referee.errors import PlatformError
 from referee.match.result import Fault, MatchResult
 from referee.process.limits import Room
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.executor import MatchLost
@@ -53,6 +57,10 @@ def cluster(tmp_path, notes):
         return made
 
     return make
+
+
+def join(made, name):
+    made._connection.join(f"tcp://{name}", {**facts(name, slots=1).to_values(), "busy": {}})
 
 
 def chosen(made, match):
@@ -184,6 +192,44 @@ def test_who_tells_something_else_is_no_machine(cluster, notes):
     assert "another version" in notes[0]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"slots": "many"},
+        {"slots": 0},
+        {"slots": 10**9},
+        {"sandbox": "open"},
+        {"name": "two\nlines"},
+        {"name": ["a"]},
+        {"kind": {}},
+        {"busy": "x"},
+        {"busy": {"other": -9}},
+        {"full": 1},
+    ],
+)
+def test_who_tells_what_no_machine_is_gets_no_matches(cluster, notes, told):
+    made = cluster(facts("west"))
+    made._connection.join("tcp://x", {**facts("x").to_values(), "busy": {}, **told})
+    assert [machine.name for machine in made.machines] == ["west"]
+
+
+async def test_a_machine_that_goes_on_to_tell_nonsense_ends_no_run(cluster, notes):
+    """What it told later ended the task that looks for machines, and each match waited for ever."""
+    made = cluster(facts("east"), facts("west"))
+    told = {"tcp://east": {"busy": "x"}, "tcp://west": {"busy": {"other": 1}, "full": "no room"}}
+    workers = {address: {"metrics": {METRIC: one}} for address, one in told.items()}
+
+    async def identity(n_workers):
+        return {"id": "s", "workers": workers, "services": {}}
+
+    made._connection._client = SimpleNamespace(id="own", scheduler=SimpleNamespace(identity=identity))
+    for _ in range(2):
+        await made._connection._read_machines()
+    (west,) = made.machines
+    assert (west.name, west.busy, west.full) == ("west", 1, "no room")
+    assert notes.count("machine 'east' tells what no machine tells, and gets no matches") == 1
+
+
 def test_a_bot_that_needs_the_sandbox_is_not_played_without(cluster):
     made = cluster(facts("weak", sandbox="plain", slots=9), facts("west"), strict=["ada"])
     assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
@@ -242,6 +288,169 @@ def test_a_result_brings_its_record(cluster):
     made = cluster(facts("east"))
     found = judged(made, "east", Answer("k", "played", "east", result=result(), record=b"record"))
     assert found.record == b"record"
+
+
+@pytest.fixture
+def answering(cluster, monkeypatch):
+    """answering(answer) is a cluster whose machine 'east' gives each order this answer, or these bytes for its key."""
+
+    def make(answer):
+        made = cluster(facts("east", slots=9))
+
+        async def ask(attempt, key, order):
+            attempt.begun = True
+            return answer(key) if callable(answer) else replace(answer, key=key).to_bytes()
+
+        monkeypatch.setattr(made._connection, "ask", ask)
+        return made
+
+    return make
+
+
+NEVER_STARTED = Fault(7, EndReason.START_FAILED, "no weights")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("", "played", "east", result=replace(result(), match_id="m1")),
+        Answer("", "played", "east"),
+        Answer("", "played", "east", result=result(EndReason.START_FAILED, (NEVER_STARTED, None))),
+        Answer("", "played", "east", result=result(EndReason.PLATFORM_FAULT, memory_of=2)),
+        Answer("", "played", "east", result=replace(result(), ranking=(1, 2, 3))),
+        Answer("", "lost", "east", "busy", flood=(2, "too much")),
+        lambda key: b"{}",
+        lambda key: Answer(key, "played", "east", result=result()).to_bytes().replace(b'"played"', b'"gone"'),
+        lambda key: Answer("another", "lost", "east").to_bytes(),
+    ],
+)
+async def test_an_answer_that_no_match_can_have_is_the_machines_fault(answering, answer):
+    """It ended the run, or was an attempt at the match, of which there are three."""
+    made = answering(answer)
+    with pytest.raises(MatchLost, match="the answer of machine 'east' cannot be used") as lost:
+        await made.play(spec(), 1.0)
+    assert lost.value.machine == "east"
+    join(made, "west")
+    assert chosen(made, spec()) == "west"
+
+
+@pytest.fixture
+def record_of(tmp_path):
+    """record_of(match) is the record of a match that was played on this specification."""
+
+    def made(match):
+        seats = tuple(SeatHeader(seat.entry_id, seat.name, "1") for seat in match.seats)
+        seed = seed_commitment(match.seed)
+        header = Header(match.match_id, "cup", match.place, match.block, "toy", 1, {}, 2, seats, {}, seed, "", "0")
+        stats = (SeatStats(), SeatStats())
+        footer = Footer("rated", EndReason.NORMAL, "", match.seed, (1, 2), (1, 0), "", stats)
+        return RecordWriter(tmp_path / match.match_id, header).close(footer).read_bytes()
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [(None, ""), ({"seed": "cd" * 16}, "foreign"), ({"place": 9}, "foreign"), ("cut", "damaged"), ("none", "damaged")],
+)
+async def test_a_record_that_does_not_count_is_the_machines_fault(answering, record_of, other, why):
+    match = spec()
+    record = record_of(replace(match, **other) if isinstance(other, dict) else match)
+    record = {"cut": record[:-9], "none": b""}.get(other if isinstance(other, str) else "", record)
+    made = answering(Answer("", "played", "east", result=result(), record=record))
+    if not why:
+        assert (await made.play(match, 1.0)).record == record
+        return
+    with pytest.raises(MatchLost, match=f"the record that machine 'east' sent does not count: it is {why}") as lost:
+        await made.play(match, 1.0)
+    assert lost.value.machine == "east"
+    join(made, "west")
+    assert chosen(made, match) == "west"
+
+
+async def test_a_machine_that_never_begins_a_match_is_not_waited_for_without_end(cluster, monkeypatch):
+    made = cluster(facts("east", slots=9))
+    made._connection._client, made._connection._stream = SimpleNamespace(id="c"), SimpleNamespace(send=lambda _: None)
+    monkeypatch.setattr(connection, "CAP_SLACK_S", 0.0)
+    with pytest.raises(MatchLost, match="machine 'east' did not begin the match within") as lost:
+        await made.play(spec(), 0.01)
+    assert lost.value.machine == "east"
+    join(made, "west")
+    assert chosen(made, spec()) == "west"
+
+
+async def test_a_match_is_not_given_to_a_machine_that_could_not_take_one_of_its_bots(cluster, monkeypatch):
+    """With two bots in all it was given there until it was given up."""
+    made = cluster(facts("east", slots=9), facts("west", slots=1))
+    east = next(machine for machine in made.machines if machine.name == "east")
+
+    async def bring(machine, bot, made):
+        return "broken", "no space left"
+
+    monkeypatch.setattr(made._sender, "bring", bring)
+    with pytest.raises(MatchLost, match="machine 'east' cannot take 'Ada': no space left"):
+        await made._bring(east, ADA, Made())
+    assert chosen(made, spec(1)) == "west"
+    assert chosen(made, spec(2)) is None  # it waits for the other one
+
+
+@pytest.mark.parametrize("told", [("broken", 5), ("other", "why"), "words", None, ("", "", "")])
+async def test_an_answer_to_a_bot_that_cannot_be_used_is_the_machines_fault(cluster, monkeypatch, told):
+    made = cluster(facts("east"))
+
+    async def run(*given):
+        return told
+
+    async def transport(*given):
+        return None
+
+    monkeypatch.setattr(made._connection, "run", run)
+    monkeypatch.setattr(made._sender, "_transport", transport)
+    with pytest.raises(MatchLost, match="machine 'east' cannot take 'Ada': its answer cannot be used"):
+        await made._bring(made.machines[0], ADA, Made())
+
+
+async def test_a_machine_that_does_not_take_a_bot_keeps_others_waiting_for_a_while_only(cluster, monkeypatch):
+    made = cluster(facts("east"))
+
+    async def scatter(*given, **keys):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(connection, "SEND_S", 0.01)
+    made._connection._client = SimpleNamespace(id="c", scatter=scatter)
+    with pytest.raises(MatchLost, match="machine 'east' has not taken what it was sent within") as lost:
+        await made._connection.scatter(made.machines[0], ADA.content, b"bot")
+    assert lost.value.machine == "east"
+
+
+def test_a_machine_fills_no_disk_with_a_live_record(cluster, tmp_path, monkeypatch):
+    made = cluster(facts("east"))
+    live = tmp_path / "m0.jsonl"
+    monkeypatch.setattr(connection, "MOST_NEWS_BYTES", 8)
+    loop = asyncio.new_event_loop()
+    try:
+        attempt = Attempt(made.machines[0], 1.0, live, over=loop.create_future())
+        made._connection._attempts["k"] = attempt
+        for start, lines in ((0, b"four"), (4, b"more"), (8, b"x"), (8, b"x")):
+            news = {"kind": "news", "key": "k", "worker": "tcp://east", "start": start, "lines": lines}
+            made._connection._on_news((0.0, news))
+    finally:
+        loop.close()
+    assert live.read_bytes() == b"fourmore"
+
+
+@pytest.mark.parametrize("data", [None, "words", b"x" * 9])
+def test_an_answer_that_is_no_message_or_too_large_is_not_read(cluster, monkeypatch, data):
+    made = cluster(facts("east"))
+    monkeypatch.setattr(connection, "MOST_ANSWER_BYTES", 8)
+    loop = asyncio.new_event_loop()
+    try:
+        attempt = Attempt(made.machines[0], 1.0, over=loop.create_future())
+        made._connection._attempts["k"] = attempt
+        made._connection._on_news((0.0, {"kind": "answer", "key": "k", "worker": "tcp://east", "data": data}))
+    finally:
+        loop.close()
+    assert attempt.over.result() == "machine 'east' sent an answer that cannot be used"
 
 
 def test_a_bot_that_does_not_start_is_tried_elsewhere_before_it_is_blamed(cluster, notes):
@@ -443,5 +652,5 @@ def test_the_slots_that_other_runs_use_are_not_free_and_own_matches_count_once(c
     made._connection._client = SimpleNamespace(id="own")
     machine = made.machines[0]
     machine.playing = 1
-    machine.busy = made._connection._others({"own": 3, "other": 2})
+    machine.busy = made._connection._news_of({"busy": {"own": 3, "other": 2}})[0]
     assert machine.free == 1

@@ -11,6 +11,7 @@ import pytest
 
 from referee.cluster import plugin as plugin_module
 from referee.cluster import trial_on_machine as on_machine
+from referee.cluster import trial_orders
 from referee.cluster.executor import DaskExecutor
 from referee.cluster.machine import Facts, own_versions
 from referee.cluster.orders import Answer, TrialOrder
@@ -367,6 +368,19 @@ async def test_a_machine_that_talks_nonsense_ends_the_trial_without_a_verdict(jo
     kinds, events, _ = await tried(executor, job, tmp_path / "log")
     assert kinds == [("begin", "built"), ("platform", "built")]
     assert "a message that cannot be used: 'detail'" in events[-1]["reason"]
+
+
+@pytest.mark.parametrize("event", [{"event": "begin", "step": ["built"]}, {"event": "division", "name": {}}])
+async def test_an_event_with_values_of_other_types_ends_the_trial_without_a_verdict(job, tmp_path, event):
+    kinds, _, _ = await tried(Executor([BUILT[0], event]), job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("platform", "built")]
+
+
+async def test_a_machine_fills_no_disk_with_the_log_of_a_trial(job, tmp_path, monkeypatch):
+    monkeypatch.setattr(trial_orders, "MOST_LOG_BYTES", 8)
+    await tried(Executor([b"12345", b"67890", b"more", BUILT[0]]), job, tmp_path / "log")
+    assert (tmp_path / "log").read_bytes()[:10] == b"1234567890"
+    assert b"more" not in (tmp_path / "log").read_bytes()
 
 
 async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path):
