@@ -268,7 +268,11 @@ class Verification:
 def _wrong_tables(run: Run) -> Iterator[str]:
     """A sentence if the database gives another table than the records. Its rows were made of records that lay there
     when they were made: somebody may have put others in their place since, or before."""
-    if run.folder.database.exists() and _table_of(run) != _table_of(run, run.folder.path / _NOWHERE):
+    if not run.folder.database.exists():
+        return
+    before = run.records.fingerprint()
+    kept, made = _table_of(run), _table_of(run, run.folder.path / _NOWHERE)
+    if kept != made and before == run.records.fingerprint():  # else a match has ended just now
         command = shlex.join(["crosstown", "rebuild", str(run.folder.path)])
         yield f"the tables in {run.folder.database} are not those of the records; make them again: {command}"
 
