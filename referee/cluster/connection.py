@@ -444,10 +444,9 @@ class Connection:
             return
         if said["kind"] == "answer":
             data = said.get("data")
-            if not isinstance(data, bytes) or len(data) > MOST_ANSWER_BYTES:
-                _end(attempt, f"machine '{attempt.machine.name}' sent an answer that cannot be used")
-            elif not attempt.over.done():
-                attempt.over.set_result(data)
+            is_usable = isinstance(data, bytes) and len(data) <= MOST_ANSWER_BYTES
+            if not attempt.over.done():
+                attempt.over.set_result(data if is_usable else b"")  # which is no answer
         elif said["kind"] in ("event", "log"):
             attempt.heard = attempt.heard or said["kind"] == "event"
             try:
