@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -231,7 +230,7 @@ def test_a_table_that_was_made_of_other_records_is_named_by_verify(make_run, cro
     assert sentence not in crosstown("matches", "verify", "cup").out
     with Store(folder.database) as store:
         rows = store.rows()
-        store.put([replace(row, seats=tuple(replace(seat, rank=3 - seat.rank) for seat in row.seats)) for row in rows])
+        store.put([row._replace(seats=tuple(seat._replace(rank=3 - seat.rank) for seat in row.seats)) for row in rows])
     with closing(sqlite3.connect(folder.database)) as database:
         database.execute("DELETE FROM snapshots")
         database.commit()
