@@ -25,7 +25,7 @@ class Fault:
 
     Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
     message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us (not
-    charged), startup_us and startup_lag_us (until a start failed), referee_late_us, bot_waited_us (for a processor),
+    charged), startup_us, startup_lag_us (until a start failed), referee_late_us, bot_waited_us (for a processor),
     bot_throttled_us (by its limit of `cores`; charged), bank_us, total_us (left of them; below 0 as far as the margin
     has paid), process_state, exit_code, exit_signal, peak_memory_bytes, stdout, stderr (of this match, their ends),
     output_dropped_bytes, earlier_output_bytes (printed before this match, not kept), stacks (of the bot's threads when
