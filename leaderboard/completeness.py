@@ -1,6 +1,7 @@
 """Whether a run is complete and sound: every record verified, and one for every match that was played."""
 
 import json
+import math
 import multiprocessing
 import os
 import resource
@@ -15,11 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from leaderboard.index import TableIndex, read_table
+from leaderboard.columns import Columns, columns_of
+from leaderboard.index import BATCH_FILES, TableIndex, read_table, table_of_read
 from leaderboard.records import MatchRow, match_of, read_match
-from leaderboard.run_table import run_table
+from leaderboard.run_table import RunTable, run_table
 from referee.games.registry import OPENSPIEL
 from referee.record.format import RecordError
 from referee.record.reader import read_header
@@ -149,13 +151,17 @@ class Verification:
         self._runs: dict[Path, Run] = {}
         self._sizes: dict[Path, int] = {}
         self._known: dict[Path, dict[str, Outcome]] = {}
+        self._checked: dict[Path, set[str]] = {}
+        self._columns: dict[Path, list[Columns]] = {}
+        self._rows: dict[Path, list[MatchRow]] = {}
+        """Of the records that counted, those that are in `_columns` left out."""
         self._missing: dict[Path, Sequence[str]] = {}
         self._resolved: dict[Path, Path] = {}
 
     def verify(self, path: Path) -> Verdict:
         """Check one record, against its run if it lies in one. JournalError."""
-        verdict, outcome = self._check_apart(path) if _may_end_processes(path) else self._check(path)
-        self._keep(path, outcome)
+        verdict, row = self._check_apart(path) if _may_end_processes(path) else self._check(path)
+        self._keep(path, row)
         return verdict
 
     def verify_all(self, paths: Sequence[Path], workers: int | None = None) -> Iterator[Verdict]:
@@ -185,8 +191,8 @@ class Verification:
                         return
                     checked = futures[0].result()
                     futures.popleft()
-                    for path, (verdict, outcome) in zip(chunks.popleft(), checked, strict=True):
-                        self._keep(path, outcome)
+                    for path, (verdict, row) in zip(chunks.popleft(), checked, strict=True):
+                        self._keep(path, row)
                         yield verdict
             except (BrokenProcessPool, OSError):  # the kernel took one, say: this process does what they have left
                 for chunk in chunks:
@@ -225,18 +231,31 @@ class Verification:
         verdict, record = run.verify(path)
         if record is None or stamp is None or not counts_in(path):
             return verdict, None
-        row = match_of(record, stamp, run.anchors.digests.get(match_id_of(path), "")).row
-        return verdict, None if row is None else _outcome(row)
+        return verdict, match_of(record, stamp, run.anchors.digests.get(match_id_of(path), "")).row
 
     def _resolve(self, folder: Path) -> Path:
         if folder not in self._resolved:
             self._resolved[folder] = folder.resolve()
         return self._resolved[folder]
 
-    def _keep(self, path: Path, outcome: Outcome | None) -> None:
-        folder = run_of(path)
-        if outcome is not None and folder is not None:
-            self._known.setdefault(self._resolve(folder), {})[match_id_of(path)] = outcome
+    def _keep(self, path: Path, row: MatchRow | None) -> None:
+        if (found := run_of(path)) is None or not counts_in(path):
+            return
+        folder = self._resolve(found)
+        self._checked.setdefault(folder, set()).add(match_id_of(path))
+        if row is not None:
+            self._known.setdefault(folder, {})[match_id_of(path)] = _outcome(row)
+            rows = self._rows.setdefault(folder, [])
+            rows.append(row)
+            if len(rows) >= BATCH_FILES:
+                self._to_columns(folder)
+
+    def _to_columns(self, folder: Path) -> list[Columns]:
+        """Those of all records that counted."""
+        made = self._columns.setdefault(folder, [])
+        if rows := self._rows.pop(folder, None):
+            made.append(columns_of(rows))
+        return made
 
     def gaps(self, paths: Iterable[Path]) -> Iterator[Gaps]:
         """The gaps of all runs in which these records lie without being set aside, once the records are verified; runs
@@ -254,7 +273,18 @@ class Verification:
             run = Run(folder)
             if run.begun:
                 found = run.check(key, self._missing.get(folder, ()))
-                yield replace(found, wrong=(*found.wrong, *_wrong_tables(run)))
+                yield replace(found, wrong=(*found.wrong, *self._wrong_tables(run, folder.resolve())))
+
+    def _wrong_tables(self, run: Run, folder: Path) -> Iterator[str]:
+        """A sentence if all records of the run were verified, and its database gives another table than they do. Its
+        rows were made of records that lay there then: somebody may have put others in their place since, or before."""
+        stamps = run.records.stamps()
+        if not run.folder.database.exists() or not stamps.keys() <= self._checked.get(folder, set()):
+            return
+        made = run_table(run, read=table_of_read(run.folder, self._to_columns(folder)))
+        if not _alike(_values_of(run_table(run)), _values_of(made)) and run.records.stamps() == stamps:
+            command = shlex.join(["crosstown", "rebuild", str(run.folder.path)])
+            yield f"the tables in {run.folder.database} are not those of the records; make them again: {command}"
 
     def _run(self, folder: Path) -> Run:
         """Read again when its journal has grown."""
@@ -265,27 +295,24 @@ class Verification:
         return self._runs[folder]
 
 
-def _wrong_tables(run: Run) -> Iterator[str]:
-    """A sentence if the database gives another table than the records. Its rows were made of records that lay there
-    when they were made: somebody may have put others in their place since, or before."""
-    if not run.folder.database.exists():
-        return
-    before = run.records.fingerprint()
-    kept, made = _table_of(run), _table_of(run, run.folder.path / _NOWHERE)
-    if kept != made and before == run.records.fingerprint():  # else a match has ended just now
-        command = shlex.join(["crosstown", "rebuild", str(run.folder.path)])
-        yield f"the tables in {run.folder.database} are not those of the records; make them again: {command}"
+def _values_of(table: RunTable) -> Any:
+    """What the table says, of lists, dicts, texts and numbers."""
+    rows = [row.to_dict() for row in table.rows]
+    return json.loads(json.dumps([rows, table.matches, table.annulled, asdict(table.format_table)]))
 
 
-def _table_of(run: Run, database: Path | None = None) -> str:
-    made = run_table(run, database=database)
-    return json.dumps([[row.to_dict() for row in made.rows], made.matches, made.annulled, asdict(made.format_table)])
+def _alike(one: Any, other: Any) -> bool:
+    """Whether they say the same. Another version of numpy may compute other last digits."""
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
 
 
-_NOWHERE = "no.db"
-"""A name that no database of a run has: everything is computed from the records."""
-
-_Checked: TypeAlias = tuple[Verdict, Outcome | None]
+_Checked: TypeAlias = tuple[Verdict, MatchRow | None]
 
 WORTH_PROCESSES = 200
 """Fewer records are verified by one process."""

@@ -223,14 +223,23 @@ def _known(database: Path, stamps: Mapping[str, FileStamp]) -> dict[str, MatchRo
         return {}
 
 
-def _fetcher(run: RunFolder, database: Path) -> Callable[[Sequence[tuple[str, str]]], Iterable[MatchRow]]:
-    """Finds rows by match id and file name: in the database, or in their records. RecordError if a record is gone or
-    damaged since its columns were made."""
+def table_of_read(run: RunFolder, parts: Iterable["Columns"]) -> TableIndex:
+    """The same of records that were read already. Rows that are asked for are read from records, whatever the database
+    says."""
+    from leaderboard.columns import joined
+
+    return TableIndex(joined(parts, _fetcher(run, None)), ())
+
+
+def _fetcher(run: RunFolder, database: Path | None) -> Callable[[Sequence[tuple[str, str]]], Iterable[MatchRow]]:
+    """Finds rows by match id and file name: in the database if there is one, or in their records. RecordError if a
+    record is gone or damaged since its columns were made."""
     reader = _Reader(run)
 
     def fetch(wanted: Sequence[tuple[str, str]]) -> Iterator[MatchRow]:
         try:
-            known = {row.match_id: row for row in find_rows(database, [match_id for match_id, _ in wanted])}
+            rows = [] if database is None else find_rows(database, [match_id for match_id, _ in wanted])
+            known = {row.match_id: row for row in rows}
         except StoreError:
             known = {}
         for match_id, name in wanted:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leaderboard.columns import table_of
 from leaderboard.controls import Counted, apply_controls
-from leaderboard.index import load_index, read_table
+from leaderboard.index import TableIndex, load_index, read_table
 from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
@@ -62,12 +62,14 @@ def run_table(
     anchors: Mapping[str, float] | None = None,
     database: Path | None = None,
     keep: bool = False,
+    read: TableIndex | None = None,
 ) -> RunTable:
     """The standings of a run as of now, from its database if they are kept there. `faultless` leaves out every match
     with a fault. `anchors`, in Elo points by entry id, take the place of those of the run.
 
     With `keep` a table that took long to compute is kept; while a runner is at work, only the live table, which the
-    next call goes on from. With `database`, that one is read instead of the run's, and nothing is kept.
+    next call goes on from. With `database`, that one is read instead of the run's, and nothing is kept. With
+    `read`, which is what the records say, no database is used.
     """
     started_s = time.monotonic()
     where = database or run.folder.database
@@ -85,19 +87,19 @@ def run_table(
         sorted(run.provider_voids.items()),
     )
     try:
-        text = read_snapshot(where, _NAME, mark) if where.exists() else None
+        text = read_snapshot(where, _NAME, mark) if read is None and where.exists() else None
     except StoreError:
         text = None
     if text is not None and (kept := _parse(text, mark, run.journal.identity)) is not None:
         return kept
-    index = read_table(run.folder, where)
+    index = read or read_table(run.folder, where)
     counted, view = counted_rows(run, index.rows)
     counted = replace(without_faults(counted) if faultless else counted, anchors=fixed)
     ordinary = not (pooled or faultless)
     ratings = rate_pools(
         counted.rows,
         pooled=pooled,
-        kept=kept_live(where, run.journal.identity) if ordinary else {},
+        kept=kept_live(where, run.journal.identity) if ordinary and read is None else {},
         settled=index.settled,
         approvals=counted.approvals,
         anchors=counted.anchors,
