@@ -216,14 +216,17 @@ class Decided:
         self._rankings: dict[Path, Mapping[str, tuple[int, ...]]] = {}
         self._annulled: dict[Path, frozenset[str]] = {}
 
-    def round(self, path: Path) -> int | None:
-        """The round of a match, from 1; None where its format does not pair round by round, or that is not known."""
-        folder = run_of(path)
+    def round(self, record: Record) -> int | None:
+        """The round of a match, from 1; None where its format does not pair round by round, or that is not known.
+        Records of older versions do not say it."""
+        folder = run_of(record.path)
+        if record.header.round:
+            return record.header.round
         if folder is None or (journal := self._journal(folder)) is None or journal.created is None:
             return None
         if folder not in self._rounds:
             self._rounds[folder] = _rounds(folder) if _has_table(journal) else {}
-        return self._rounds[folder].get(match_id_of(path))
+        return self._rounds[folder].get(match_id_of(record.path))
 
     def ranking(self, path: Path) -> tuple[int, ...]:
         """The ranking that a match counts with instead of its own; () for its own."""
@@ -281,7 +284,7 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
             continue
         if wanted.takes_end(record.footer):
             annulled = standing.is_annulled(path, (seat.entry_id for seat in record.header.seats))
-            yield _row(record, standing.ranking(path), standing.round(path), annulled=annulled)
+            yield _row(record, standing.ranking(path), standing.round(record), annulled=annulled)
 
 
 def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: bool) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """What the schedule of a run tells a table beside its results: who misses what, the format's own table, what comes."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.controls import Missed
 from leaderboard.records import MatchRow
 from leaderboard.titles import names_apart
+from referee.record.format import RecordError
 from referee.record.journal import Control, departures
+from referee.record.reader import read_header
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result
@@ -103,7 +105,8 @@ class Pairing:
 class ScheduleView:
     """`missed` are the matches that will not be played because an entry has left and loses what it misses: of these,
     the entries that had to play it; `rounds`, by match id, the rounds of a format that pairs round by round, counted
-    from 1; `pairings` its tables so far, played or not, in the order of the schedule; `names` all entries."""
+    from 1; `pairings` its tables so far, played or not, in the order of the schedule; `names` all entries. `recorded`
+    has, by match id, the tables of matches that count and are not in these pairings, as their records have them."""
 
     missed: Sequence[Missed] = ()
     table: FormatTable = NO_TABLE
@@ -111,11 +114,12 @@ class ScheduleView:
     ahead: Ahead = NOTHING_AHEAD
     pairings: Sequence[Pairing] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    recorded: Mapping[str, Pairing] = field(default_factory=dict)
 
     @property
     def seating(self) -> Mapping[str, Pairing]:
         """By match id."""
-        return {match_id: pairing for pairing in self.pairings for match_id in pairing.matches}
+        return {match_id: pairing for pairing in self.pairings for match_id in pairing.matches} | dict(self.recorded)
 
 
 def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = False) -> ScheduleView:
@@ -201,7 +205,27 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
         Pairing(one.stage, one.round, 0, (schedule.seats[bot].entry_id,)) for one in schedule.byes for bot in one.bots
     ]
     bearers = names_apart({seat.entry_id: seat.name for seat in schedule.seats})
-    return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)), pairings, bearers)
+    recorded = {one.matches[0]: one for one in _recorded(run, rows, rounds)} if style.has_table else {}
+    rounds |= {match_id: one.round for match_id, one in recorded.items()}
+    return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)), pairings, bearers, recorded)
+
+
+def _recorded(run: Run, rows: Sequence[MatchRow], paired: Collection[str]) -> Iterator[Pairing]:
+    """Where matches sat that are not `paired`, as their records say: after a match was annulled, the schedule cannot
+    come to later ones before it is played again, or pairs them otherwise."""
+    from leaderboard.columns import MatchTable
+
+    others = rows.without(paired, ()) if isinstance(rows, MatchTable) else rows
+    for row in others:
+        if row.match_id in paired:
+            continue
+        try:
+            head = read_header(run.records.at(row.stamp))
+        except RecordError:  # the file is gone or damaged
+            continue
+        if head.round:
+            entries = tuple(seat.entry_id for seat in row.seats)
+            yield Pairing(head.stage, head.round, head.table, entries, (row.match_id,))
 
 
 def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:

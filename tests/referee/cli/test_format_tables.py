@@ -1,5 +1,6 @@
 """The table that a format makes itself: wherever standings are shown, before the end and after it."""
 
+import asyncio
 import csv
 import io
 import json
@@ -7,6 +8,8 @@ import json
 import pytest
 
 from leaderboard.index import load_index
+from leaderboard.web.app import make_app
+from leaderboard.web.site import get
 from referee.record.reader import read_header
 from referee.run.run import Run
 
@@ -214,6 +217,40 @@ def test_pairings_keep_the_results_of_a_bot_whose_matches_are_all_annulled(make_
     assert crosstown("withdraw", "cup", "<ann>", "--choice", "annul").code == 0
     assert results() == before
     assert {left for *_, left in before} == {0}
+
+
+@pytest.mark.parametrize(("style", "words"), [("swiss", ()), ("swiss", ("--replay",)), ("knockout", ("--replay",))])
+def test_later_matches_keep_their_round_and_table_when_one_is_annulled(make_run, crosstown, tmp_path, style, words):
+    """Their records have them. The schedule waits for the match, or pairs other bots after it."""
+    make_run(style=style, blocks=1, played=100, others=BOTS)
+
+    def seating():
+        assert crosstown("export", "cup", str(tmp_path / "cup.csv")).code == 0
+        pages = ["/api/v1/runs/cup/matches", "/runs/cup/matches.csv"]
+        answers = [asyncio.run(get(make_app(tmp_path / "runs"), page)) for page in pages]
+        assert [status for status, _ in answers] == [200, 200]
+        lists = {
+            "list": json.loads(crosstown("matches", "list", "cup", "--json").out),
+            "export": list(csv.DictReader(io.StringIO((tmp_path / "cup.csv").read_text()))),
+            "api": json.loads(answers[0][1])["matches"],
+            "page": list(csv.DictReader(io.StringIO(answers[1][1].decode()))),
+        }
+        return {
+            (name, row.get("match") or row["match_id"]): (row["stage"], str(row["round"]), str(row["table"]))
+            for name, rows in lists.items()
+            for row in rows
+        }
+
+    before = seating()
+    rounds = {match_id: round_ for (_, match_id), (_, round_, _) in before.items()}
+    assert set(rounds.values()) >= {"1", "2"}
+    gone = min(rounds)
+    assert crosstown("annul", "cup", gone, *words).code == 0
+    after = seating()
+    assert after.items() <= before.items()
+    last = max(rounds)
+    shown = {name for name, match_id in after if match_id == last}
+    assert shown >= {"list", "api", "page"}  # an export has no match of a block that is not complete
 
 
 def test_pairings_do_not_say_of_an_annulled_match_that_it_was_not_played(make_run, crosstown):
