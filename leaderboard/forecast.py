@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from leaderboard.controls import annulled_entries, apply_controls
 from leaderboard.index import load_index
 from referee.record.journal import LEAVING, in_force
 from referee.run.folder import RunFolder
@@ -38,14 +39,21 @@ def look_ahead(run: Run, config: ScheduleConfig) -> Ahead:
         return Ahead(run, lambda: iter(known_matches(config)), config.extent(), names)
     rows = load_index(run.folder).rows
     controls = in_force(run.controls)
-    annulled = {control.match_id for control in controls if control.kind == "annulled"}
+    counted, total = apply_controls(rows, controls), run.extent
+    annulled = annulled_entries(controls)
+
+    def matches() -> Iterator[MatchSpec]:
+        for spec, state in run.progress(rows):
+            if state == "open" or (state == "counts" and annulled.isdisjoint(seat.entry_id for seat in spec.seats)):
+                yield spec
+
     return Ahead(
         run,
-        lambda: (spec for spec, state in run.progress(rows) if state in ("counts", "open")),
-        run.extent,
+        matches,
+        Extent(max(0, total.least - counted.annulled), total.most - counted.annulled),
         {bot.entry_id: bot.name for bot in run.participants},
         tuple(bot.name for bot in run.participants if bot.out),
-        sum(row.match_id not in annulled for row in rows),
+        len(counted.rows),
         steady=not any(control.kind in (*LEAVING, "added", "annulled") for control in controls),
     )
 

@@ -148,6 +148,20 @@ def test_a_dry_run_knows_who_has_left_and_joined_and_what_was_annulled(make_run,
     assert values(crosstown, "--new")["matches"] == fresh["matches"]
 
 
+def test_a_dry_run_does_not_count_matches_of_a_bot_whose_matches_are_all_annulled(make_run, crosstown):
+    make_run(played=9, others=("cyd",))
+    assert crosstown("withdraw", "cup", "cyd", "--choice", "annul").code == 0
+    table = json.loads(crosstown("standings", "cup", "--json").out)
+    found = values(crosstown)
+    assert (found["played"], found["total"], found["least"]) == (table["played"], table["total"], table["total"])
+    assert found["played"] < 9
+    assert len(found["matches"]) == found["total"]
+    assert not any("cyd" in match["seats"] for match in found["matches"])
+    left = found["total"] - found["played"]
+    out = crosstown("run", "cup.toml", "--dry-run").out
+    assert f"{found['played']} matches of the run in runs/cup have been played; {left} are to be played" in out
+
+
 def test_a_dry_run_of_a_run_that_was_extended_says_how_many_blocks_it_has_now(make_run, crosstown):
     make_run(blocks=2, played=4)
     assert ", 2 blocks per group: 4 matches" in crosstown("run", "cup.toml", "--dry-run").out
