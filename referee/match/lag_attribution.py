@@ -156,8 +156,13 @@ def _busy_meanwhile(seat: SeatPlay, question: Question, seats: Sequence[SeatPlay
 
 
 def _spent_words(question: Question) -> str:
-    """The charged time, which is compared with the limit, and the passed time where it differs."""
-    charged, passed = f"{question.charged_ns / 1e9:.3f} s", f"{question.wall_ns / 1e9:.3f} s"
+    """The charged time, which is compared with the limit, and the passed time where it differs: in milliseconds, or as
+    fine as it takes to see that the limit was exceeded."""
+    limit_ns = question.allowance.left_ns
+    digits = 3
+    while digits < 9 and question.charged_ns > limit_ns and round(question.charged_ns, digits - 9) <= limit_ns:
+        digits += 3
+    charged, passed = (f"{time_ns / 1e9:.{digits}f} s" for time_ns in (question.charged_ns, question.wall_ns))
     return charged if charged == passed else f"{charged} charged ({passed} passed)"
 
 

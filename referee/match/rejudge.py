@@ -128,7 +128,9 @@ def _time(fault: Mapping[str, Any], extra_us: int, clock: Limits | None) -> tupl
     charged_us, allowed_us = max(0, wall_us - lag_us), limit_us + extra_us
     stands = charged_us > allowed_us
     sign = "more" if stands else "no more"
-    return stands, f"charged with {charged_us / 1e6:.3f} s, {sign} than the {allowed_us / 1e6:.3f} s allowed"
+    digits = 6 if stands and charged_us - allowed_us < 1000 else 3  # so that it is seen to be more
+    charged, allowed = (f"{time_us / 1e6:.{digits}f} s" for time_us in (charged_us, allowed_us))
+    return stands, f"charged with {charged}, {sign} than the {allowed} allowed"
 
 
 def _size(fault: Mapping[str, Any], limit: object) -> tuple[bool, str]:

@@ -46,6 +46,20 @@ async def test_a_bot_that_waited_and_was_late_all_the_same_is_charged(sit: Sit) 
     assert times in table.match.faults[mover.number].detail
 
 
+@pytest.mark.parametrize(
+    ("wall_us", "said"), [(1_400_000, "1.400 s"), (1_000_312, "1.000312 s"), (1_000_600, "1.001 s")]
+)
+async def test_the_time_of_a_late_answer_is_never_printed_as_the_limit(sit: Sit, wall_us: int, said: str) -> None:
+    table = sit(limits=Limits(first_move_s=1, move_s=1, margin_s=0), faults=Faults("forfeit"))
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.ns += wall_us * 1000
+    mover.move(0)
+    await table.clock.turn(0)
+    detail = table.match.faults[mover.number].detail
+    assert f"answer after {said}, the limit is 1 s" in detail
+
+
 @pytest.mark.parametrize("of_its_own", [True, False])
 async def test_lag_that_a_bot_makes_by_what_it_sends_is_charged_to_it(sit: Sit, of_its_own: bool) -> None:
     """Where it was its own messages that the referee was reading."""

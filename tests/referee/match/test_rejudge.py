@@ -56,6 +56,12 @@ async def test_a_fault_that_follows_from_its_evidence_stands(sit: Sit, fault: An
     assert why in judgement.findings[0].why
 
 
+async def test_a_time_above_the_limit_is_never_printed_as_the_limit(sit: Sit) -> None:
+    record = await faulted(sit(), lambda mover: None)
+    (finding,) = rejudge(changed(record, wall_us=1_010_400, lag_us=0)).findings
+    assert (finding.stands, finding.why) == (True, "charged with 1.010400 s, more than the 1.010000 s allowed")
+
+
 async def test_a_time_out_falls_with_more_time(sit: Sit) -> None:
     record = await faulted(sit(), lambda mover: None)
     judgement = rejudge(record, extra_us=2_000)
