@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.errors import JournalError
 from referee.record.format import RecordError
-from referee.record.journal import anchors_of
+from referee.record.journal import anchors_of, in_force
 from referee.record.reader import read_record
 from referee.run.folder import RunFolder
 from referee.run.head import contradiction, places_of, read_head
@@ -55,7 +55,13 @@ def _check_records(
     there = stamps.keys()
     gone = sorted(anchors.digests.keys() - there - set(named))
     wrong += [f"match {match_id} counts by the journal, and its record is not in {folder.matches}" for match_id in gone]
-    bare = sorted(there - anchors.digests.keys())
+    annulled = {control.match_id for control in in_force(text.controls) if control.kind == "annulled"} & there
+    notes += [
+        f"match {match_id} is annulled and does not count; its record is still in {folder.matches}: the command was"
+        f" stopped before it set the record aside. To do that: crosstown annul RUN {match_id}"
+        for match_id in sorted(annulled)
+    ]
+    bare = sorted(there - anchors.digests.keys() - annulled)
     if not anchors.digests and bare:
         notes.append(
             "its records are not anchored: an older version wrote the journal, which has no digests of them, so a"

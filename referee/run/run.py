@@ -209,7 +209,10 @@ class Run:
         before, since = self.journal.controls_around(finish)
         known = {control.match_id for control in before}
         decided = {control.match_id: control for control in since if control.match_id}
-        taken = sum(control.kind == "annulled" and match not in known for match, control in decided.items())
+        taken = sum(
+            control.kind == "annulled" and match not in known and match not in self.records
+            for match, control in decided.items()
+        )
         finished = self.journal.events[finish].fields
         number = int(finished["rated"]) + int(finished["missing"]) - taken
         return Extent(number, number)

@@ -508,6 +508,33 @@ def test_a_kill_between_the_annulment_and_its_record_changes_nothing(begun, play
     assert match_id not in played(run_folder)
 
 
+def test_a_kill_between_the_annulment_and_its_record_is_no_fault_of_the_run(
+    make_tournament, play, run_folder, monkeypatch
+):
+    play(make_tournament(3, blocks=2))
+    match_id = sorted(played(run_folder))[2]
+    total = Run(run_folder).total
+
+    def kill(*_):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("referee.record.store.RecordStore.set_aside", kill)
+        with pytest.raises(Killed):
+            controls.annul(run_folder, match_id, replay=False, **BY)
+    run = Run(run_folder)
+    assert match_id in played(run_folder)
+    check = run.check()
+    assert check.wrong == ()
+    assert f"match {match_id} is annulled and does not count; " in "\n".join(check.notes)
+    counted = apply_controls(load_index(run_folder).rows, run.controls)
+    assert (len(counted.rows), run.total - counted.annulled) == (total - 1, total - 1)
+    controls.annul(run_folder, match_id, replay=False, **BY)
+    assert match_id not in played(run_folder)
+    assert Run(run_folder).total == total - 1
+    assert match_id not in "\n".join(Run(run_folder).check().notes)
+
+
 def test_a_match_that_was_judged_again_and_is_then_replayed_counts_as_it_is_played(begun, play, run_folder):
     tournament = begun(2, blocks=2, matches=2)
     match_id, other = sorted(played(run_folder))
