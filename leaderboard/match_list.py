@@ -212,6 +212,7 @@ class Decided:
 
     def __init__(self) -> None:
         self._journals: dict[Path, JournalText | None] = {}
+        self._paired: dict[Path, bool] = {}
         self._rounds: dict[Path, Mapping[str, int]] = {}
         self._rankings: dict[Path, Mapping[str, tuple[int, ...]]] = {}
         self._annulled: dict[Path, frozenset[str]] = {}
@@ -220,12 +221,16 @@ class Decided:
         """The round of a match, from 1; None where its format does not pair round by round, or that is not known.
         Records of older versions do not say it."""
         folder = run_of(record.path)
-        if record.header.round:
-            return record.header.round
         if folder is None or (journal := self._journal(folder)) is None or journal.created is None:
             return None
+        if folder not in self._paired:
+            self._paired[folder] = _has_table(journal)
+        if not self._paired[folder]:
+            return None
+        if record.header.round:
+            return record.header.round
         if folder not in self._rounds:
-            self._rounds[folder] = _rounds(folder) if _has_table(journal) else {}
+            self._rounds[folder] = _rounds(folder)
         return self._rounds[folder].get(match_id_of(record.path))
 
     def ranking(self, path: Path) -> tuple[int, ...]:
