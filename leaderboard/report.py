@@ -86,11 +86,11 @@ def report_html(
     startup_s: Mapping[str, float] | None = None,
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
-    """The page. `faults` are the last ones of each bot. `at_most`: fewer than `total`
-    matches may be played. `link` is where the records are, as seen from it; those of the
-    matches that are `packed` have no file. `replays` has the page of a match by its id, which is linked instead.
-    `seating` is that of the schedule's view. `facts` are shown as they are, by name. `ratings` are those of
-    `rate_pools` for these matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
+    """The page. `faults` are the last ones of each bot. `at_most`: fewer than `total` matches may be played. `link` is
+    where the records are, as seen from it; those of the matches that are `packed` have no file. `replays` has the page
+    of a match by its id, which is linked instead. `seating` is that of the schedule's view. `facts` are shown as they
+    are, by name. `ratings` are those of `rate_pools` for these matches, if they are known. `startup_s` has by entry id
+    how long a bot may take to start."""
     rows = table_of(counted.rows)
     ratings = rate_pools(rows, approvals=counted.approvals, anchors=counted.anchors) if ratings is None else ratings
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(rows).items()]

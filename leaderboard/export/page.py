@@ -30,7 +30,7 @@ def replay_page(
     record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, str] | None = None, ruled: str = ""
 ) -> str:
     """The page. It has the `wanted` views, default those of every seat, if the match is over, otherwise what everybody
-    could see. `back` is a link to where it belongs, and its words. `ruled`: see `leaderboard.controls.ruling`."""
+    could see. `back` is a link to where it belongs, and its words. `ruled`: see `leaderboard.controls.Rulings`."""
     template, script, style = _page()
     offered = viewers(record)
     chosen = [viewer for viewer in offered if viewer in wanted] or offered
