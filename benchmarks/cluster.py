@@ -4,12 +4,13 @@
     python benchmarks/cluster.py scheduler   --machines 50 --slots 20 --matches 100000
 
 `overhead` plays the same matches of two seconds with the executor of this machine and on a cluster of as many workers
-on the same cores. `scheduler` has simulated machines, which answer after two seconds with a record that was made
-before: everything but the matches is as in a run.
+on the same cores. `scheduler` has simulated machines, which answer after two seconds with a record of as many bytes as
+a short match has: everything but the matches is as in a run.
 """
 
 import argparse
 import asyncio
+import gzip
 import json
 import os
 import platform
@@ -63,10 +64,9 @@ def main() -> None:
     hidden.add_argument("address")
     hidden.add_argument("number", type=int)
     hidden.add_argument("slots", type=int)
-    hidden.add_argument("record", type=Path)
     given = parser.parse_args()
     if given.kind == "machines":
-        asyncio.run(_simulate(given.address, given.number, given.slots, given.record.read_bytes()))
+        asyncio.run(_simulate(given.address, given.number, given.slots))
         return
     import distributed
 
@@ -168,12 +168,10 @@ def measure_scheduler(machines: int, slots: int, matches: int, plot: Path | None
     """Matches a second through one scheduler, its processor time for each, and the memory of this process."""
     points: list[tuple[float, int, float]] = []
     with tempfile.TemporaryDirectory() as name, scheduler_process() as (address, scheduler), ExitStack() as stack:
-        record = Path(name) / "record.gz"
-        record.write_bytes(secrets.token_bytes(6_000))  # as much as a record of a short match has
         processes = max(1, machines // 10)
         for place in range(processes):
             number = machines // processes + (place < machines % processes)
-            words = [sys.executable, __file__, "machines", address, str(number), str(slots), str(record)]
+            words = [sys.executable, __file__, "machines", address, str(number), str(slots)]
             stack.callback(_stop, subprocess.Popen(words, stderr=subprocess.DEVNULL))
         _wait_for_machines(address, machines)
         began_s, before_s = time.monotonic(), _cpu_s(scheduler.pid)
@@ -228,7 +226,38 @@ def _spec(number: int) -> Any:
     return MatchSpec(f"m{number:06}", "shibuya", {}, seats, seed=f"{number:032x}", block=number // 2, place=number)
 
 
-async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
+def _record(spec: Any) -> bytes:
+    """Of a match that counts, with about 6,000 bytes."""
+    from referee.record.format import (
+        CHAIN_START,
+        Answer,
+        Footer,
+        Header,
+        SeatHeader,
+        SeatStats,
+        answer_body,
+        footer_body,
+        header_body,
+        seal,
+        seed_commitment,
+    )
+
+    seats = tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats)
+    header = Header(
+        spec.match_id, "bench", spec.place, spec.block, spec.game, 1, spec.options, len(seats), seats, {"move_s": 1.0},
+        seed_commitment(spec.seed), "2026-01-01T00:00:00.000Z", "0",
+    )  # fmt: skip
+    answers = [answer_body(Answer(seat, "pass()", 50_000, 10, 20, secrets.token_hex(110))) for seat in (0, 1) * 20]
+    stats = (SeatStats(20, 1_000_000, 50_000, 200, 0, 0, 0, 0, 50_000),) * 2
+    footer = Footer("rated", "normal", "", spec.seed, (1, 2), (1, 0), "ab", stats, (None, None), 40, 2_000_000)
+    lines, chain = [], CHAIN_START
+    for body in (header_body(header), *answers, footer_body(footer)):
+        line, chain = seal(chain, body)
+        lines.append(line)
+    return gzip.compress("".join(lines).encode("ascii"), compresslevel=1, mtime=0)
+
+
+async def _simulate(address: str, number: int, slots: int) -> None:
     """Machines in one process, whose matches take no processor."""
     import dask
     from distributed import Worker
@@ -254,7 +283,7 @@ async def _simulate(address: str, number: int, slots: int, data: bytes) -> None:
             result = MatchResult(
                 order.spec.match_id, "rated", EndReason.NORMAL, "", (1, 2), (1, 0), (None, None), (), 40, MATCH_S, "ab"
             )
-            return Answer(order.key, "played", self._facts.name, result=result, record=data).to_bytes()
+            return Answer(order.key, "played", self._facts.name, result=result, record=_record(order.spec)).to_bytes()
 
     with dask.config.set(CONFIG), tempfile.TemporaryDirectory() as name:
         workers = []

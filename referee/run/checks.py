@@ -1,5 +1,6 @@
 """What can be checked of a run as a whole, besides missing matches: its luck, journal, heads and signature."""
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ def _check_records(
     annulled = {control.match_id for control in in_force(text.controls) if control.kind == "annulled"} & there
     notes += [
         f"match {match_id} is annulled and does not count; its record is still in {folder.matches}: the command was"
-        f" stopped before it set the record aside. To do that: crosstown annul RUN {match_id}"
+        f" stopped before it set the record aside. To do that: crosstown annul RUN {shlex.quote(match_id)}"
         for match_id in sorted(annulled)
     ]
     bare = sorted(there - anchors.digests.keys() - annulled)
