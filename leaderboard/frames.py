@@ -97,13 +97,14 @@ def last_frame(record: Record, viewer: Viewer) -> Frame:
 class Extent:
     """How far a record can be followed: the last step with a board, and why not further ('' if to its end). `faults`
     has by seat the step of its last fault, `points` are those of the last step, and `said` is its last event, ''
-    without one."""
+    without one. `step` is that last step, None if the record could not be followed to its end."""
 
     last: int
     wrong: str
     faults: Mapping[int, int] = field(default_factory=dict)
     points: tuple[int, ...] = ()
     said: str = ""
+    step: Step | None = None
 
     def end(self, ending: Ending | None) -> int:
         """The step that shows how the match ended: that of the fault it ended with, or the last."""
@@ -132,9 +133,23 @@ def extent_of(record: Record) -> Extent:
             seen = step.state.observation(None)
             said = one_line(event_sentence(game, step.events[-1].seen_by(None), seen, record.header.names))
     except Exception as error:
-        wrong = _wrong(game, error)
+        wrong, step = _wrong(game, error), None
     points = () if replay is None else points_so_far(game, replay.state, replay.state.observation(None))
-    return Extent(last, wrong, faults, points, said)
+    return Extent(last, wrong, faults, points, said, step)
+
+
+def board_at(record: Record, extent: Extent, viewer: Viewer, number: int) -> str:
+    """The board of the frame of step `number`, without the sentences of all steps before it."""
+    game = game_of(record.header)
+    if isinstance(game, str):
+        return ""
+    try:
+        if extent.step is not None and number == extent.last:
+            return _board(record, game, extent.step, viewer)
+        replay = Replay(record.header, record.lines, game)
+        return next(_board(record, game, step, viewer) for at, step in enumerate(replay) if at == number)
+    except Exception:  # what the frames of this record say
+        return ""
 
 
 def seat_pictures(header: Header) -> list[Markup]:
@@ -201,8 +216,12 @@ def _frame(record: Record, game: Game, step: Step, frame: Frame, viewer: Viewer,
         events=tuple(one_line(event) for event in frame.events),
         points=points_so_far(game, state, seen),
     )
-    if not drawn:
-        return frame
+    return replace(frame, board=_board(record, game, step, viewer)) if drawn else frame
+
+
+def _board(record: Record, game: Game, step: Step, viewer: Viewer) -> str:
+    seat = viewer if isinstance(viewer, int) else None
+    state = step.state
     payloads = [event.seen_by(seat) for event in step.events]
     look = Look(
         names=record.header.names,
@@ -210,7 +229,7 @@ def _frame(record: Record, game: Game, step: Step, frame: Frame, viewer: Viewer,
         styled=False,
     )
     revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
-    return replace(frame, board=draw_board(game, seen, look, revealed))
+    return draw_board(game, state.observation(seat), look, revealed)
 
 
 def _line(line: Line, record: Record) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from leaderboard.comparison import Compared
 from leaderboard.controls import Rulings
 from leaderboard.evidence import evidence_of, output_title
-from leaderboard.frames import extent_of, frames_of, seat_pictures, step_of_fault, step_words, viewer_of, viewers
+from leaderboard.frames import board_at, extent_of, seat_pictures, step_of_fault, step_words, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
@@ -368,7 +368,7 @@ def match(request: Request) -> Response:
     end = extent.end(ending)
     wanted = request.query_params.get("step", "")
     step = end if not wanted else extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
-    board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
+    board = board_at(record, extent, viewer, step)
     run, head = request.app.state.tables.facts(place).run, record.header
     return page(
         request,
