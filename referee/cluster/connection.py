@@ -39,7 +39,7 @@ ANSWER_S = 60.0
 """Time that a busy scheduler has to list its machines before it counts as lost."""
 
 SEND_S = 600.0
-"""Time that a machine has to take a bot. Few are sent at once: others wait meanwhile."""
+"""Time that a machine has to take a bot. Few are sent at once, and the others wait."""
 
 AGAIN_S = 2.0
 

@@ -105,7 +105,7 @@ class Share:
         return self.mib >= LEAST_MIB
 
     def lowered_words(self, step: str) -> str:
-        """What an organiser is told where the limits of the file are higher; `step` gives bots more."""
+        """The sentence for the organiser where the limits of the file are higher; `step` gives bots more."""
         return f"memory_mib is lowered to {self.mib}, so that all limits together fit: {self.words()}; {step}"
 
     def words(self) -> str:

@@ -222,8 +222,8 @@ def test_a_forged_table_is_computed_again(make_run, crosstown):
 
 
 def test_a_table_that_was_made_of_other_records_is_named_by_verify(make_run, crosstown):
-    """Whoever lays other records into a run, with a journal that fits them, and puts the first ones back once a table
-    was made, leaves rows with a good seal."""
+    """If somebody lays other records into a run, with a journal that fits them, and puts the first ones back once a
+    table was made, rows with a good seal are left."""
     folder = make_run()
     crosstown("rebuild")
     sentence = "are not those of the records; make them again: crosstown rebuild"

@@ -96,7 +96,7 @@ def test_a_database_has_the_tables_of_a_run(cup, crosstown, tmp_path):
     exported(crosstown, tmp_path / "cup.db")
     with sqlite3.connect(tmp_path / "cup.db") as database:
         found = database.execute("select match_id from matches order by place").fetchall()
-        assert database.execute("select count(*) from pairings").fetchone() == (0,), "nobody is paired by rounds"
+        assert database.execute("select count(*) from pairings").fetchone() == (0,), "no match is paired by rounds"
     assert [one[0] for one in found] == ids(cup)
     assert sorted(path.name for path in tmp_path.glob("cup.db*")) == ["cup.db"]
 

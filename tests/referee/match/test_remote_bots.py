@@ -448,19 +448,25 @@ class Network:
         self._up.clear()
 
 
+async def ada_over_a_network(
+    stack: AsyncExitStack, folder: Path, *, reconnect_s: float, keepalive_s: float
+) -> tuple[Room, Network, Stream]:
+    """Ada has said Hello over a network that can lose everything."""
+    guests = {key: Invitation(token, PATIENT, reconnect_s=reconnect_s) for key, token in TOKENS.items()}
+    listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=keepalive_s)
+    hall = Room(folder)
+    hall.table = await stack.enter_async_context(Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests, listen=listen))
+    network = await stack.enter_async_context(Network(hall.table.remote_address))
+    ada = Stream(network.address)
+    await ada.hello(TOKENS[ADA.id])
+    return hall, network, ada
+
+
 @pytest.mark.slow
 async def test_a_match_that_begins_while_packets_vanish_waits_until_the_bot_is_back(tmp_path: Path) -> None:
     """A bot has less time to get ready than it takes to find the broken connection: that was its failed start."""
-    guests = {key: Invitation(token, PATIENT, reconnect_s=30) for key, token in TOKENS.items()}
-    listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=3)
     async with AsyncExitStack() as stack:
-        hall = Room(tmp_path)
-        hall.table = await stack.enter_async_context(
-            Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests, listen=listen)
-        )
-        network = await stack.enter_async_context(Network(hall.table.remote_address))
-        ada = Stream(network.address)
-        await ada.hello(TOKENS[ADA.id])
+        hall, network, ada = await ada_over_a_network(stack, tmp_path, reconnect_s=30, keepalive_s=3)
         welcome = (await ada.hear()).welcome
         bob, _ = await hall.come(BOB)
         playing = [asyncio.create_task(bob.play())]
@@ -483,16 +489,8 @@ async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_mov
 ) -> None:
     """Keepalive, then the window to come back, then `disconnected`; a bot that thinks for longer than all that is
     still there."""
-    guests = {key: Invitation(token, PATIENT, reconnect_s=0.5) for key, token in TOKENS.items()}
-    listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=1.5)
     async with AsyncExitStack() as stack:
-        hall = Room(tmp_path)
-        hall.table = await stack.enter_async_context(
-            Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests, listen=listen)
-        )
-        network = await stack.enter_async_context(Network(hall.table.remote_address))
-        ada = Stream(network.address)
-        await ada.hello(TOKENS[ADA.id])
+        hall, network, ada = await ada_over_a_network(stack, tmp_path, reconnect_s=0.5, keepalive_s=1.5)
         await ada.hear()
         bob, _ = await hall.come(BOB)
         match, other = hall.begin(), asyncio.create_task(bob.play())
