@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -191,7 +192,11 @@ async def test_what_a_worker_says_arrives_after_it_was_told_the_last(tmp_path):
 
 def files_of(pid: int) -> set[Path]:
     """The files that a process has open."""
-    return {path.readlink() for path in Path(f"/proc/{pid}/fd").iterdir()}
+    found = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since it was listed
+            found.add(path.readlink())
+    return found
 
 
 def is_alive(pid: int) -> bool:
