@@ -57,7 +57,8 @@ class Counted:
     `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
     as losses, by entry id, game and number of players. `approvals` has the entries that were ever not approved, with
     the places from which on they were (True) or were not. `anchors` are the ratings that are fixed, in Elo points by
-    entry id.
+    entry id. `undecided` are the names of bots that the breaker had put out, and that are in these tables until it
+    decides again.
     """
 
     rows: Sequence[MatchRow]
@@ -68,6 +69,7 @@ class Counted:
     approvals: Approvals = field(default_factory=dict)
     anchors: Mapping[str, float] = field(default_factory=dict)
     aside: int = 0
+    undecided: Sequence[str] = ()
 
     def forfeited(self, entry_id: str, game: str, players: int) -> int:
         """How many matches of this game and number of players the entry misses; 0 players: of all."""
@@ -86,7 +88,16 @@ class Counted:
         ]
         matches = f"{' and '.join(parts)}." if parts else ""
         lost = "Matches missed are scored as lost, and not rated." if self.forfeits else ""
-        return " ".join(part for part in (matches, lost, self._anchored()) if part)
+        return " ".join(part for part in (matches, self._undecided(), lost, self._anchored()) if part)
+
+    def _undecided(self) -> str:
+        if not self.undecided:
+            return ""
+        names = listed([f"'{name}'" for name in self.undecided])
+        return (
+            f"The disqualification of {names} rested on what was changed since: the run decides it again when it is"
+            f" continued, and until then the matches of {names} count."
+        )
 
     def _anchored(self) -> str:
         """To which bots ratings are relative."""

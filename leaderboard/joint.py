@@ -69,6 +69,7 @@ def join(
         dict(forfeits),
         anchors=fixed,
         aside=sum(counted.aside for counted in found),
+        undecided=list(dict.fromkeys(name for counted in found for name in counted.undecided)),
     )
     lost = {
         run.folder.path: gaps_of(run).lost

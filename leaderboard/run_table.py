@@ -21,7 +21,7 @@ from referee.run.lock import RunLock
 from referee.run.run import Run
 from referee.run.seal import SEAL_CHARS, is_sealed, seal_of
 
-COMPUTED_BY = 16
+COMPUTED_BY = 17
 """Goes up when the same records give another table."""
 
 WORTH_KEEPING_S = 1.0
@@ -85,6 +85,7 @@ def run_table(
         faultless,
         sorted(fixed.items()),
         sorted(run.provider_voids.items()),
+        [control.name for control in run.undecided],
     )
     try:
         text = read_snapshot(where, _NAME, mark) if read is None and where.exists() else None
@@ -158,7 +159,8 @@ def with_notes(counted: Counted, run: Run) -> Counted:
         attempts = "1 attempt was" if number == 1 else f"{number} attempts were"
         said = f"{attempts} void because it got no answer from its provider"
         notes[entry_id] = f"{notes[entry_id]}; {said}" if entry_id in notes else said
-    return replace(counted, notes=notes, anchors=run.rating_anchors)
+    undecided = [control.name for control in run.undecided]
+    return replace(counted, notes=notes, anchors=run.rating_anchors, undecided=undecided)
 
 
 def _sealed(name: str, mark: str, run: str, content: str) -> str:

@@ -250,9 +250,9 @@ def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
         elif control.kind == "stopping":
             decided = None
         if control.match_id or control.kind == "reinstated":
-            leaving = {entry: left for entry, left in leaving.items() if not _falls(left, control.place)}
-            ended = [left for left in ended if not _falls(left, control.place)]
-            decided = None if decided is None or _falls(decided, control.place) else decided
+            leaving = {entry: left for entry, left in leaving.items() if not brings_down(control, left)}
+            ended = [left for left in ended if not brings_down(control, left)]
+            decided = None if decided is None or brings_down(control, decided) else decided
     left = {id(control) for control in (*leaving.values(), *ended)}
     return tuple(control for control in controls if _holds(control, matches, left, decided))
 
@@ -277,9 +277,10 @@ def _holds(control: Control, matches: Mapping[str, Control], left: Collection[in
     return control.kind != "decided" or control is decided
 
 
-def _falls(control: Control, place: int) -> bool:
-    """Whether this was decided by a rule that rested on what was at `place`."""
-    return control.kind in RULES and place < control.place
+def brings_down(control: Control, decided: Control) -> bool:
+    """Whether a rule has decided this, and rested on what the later `control` changes: a match, or who was out."""
+    changes = bool(control.match_id) or control.kind == "reinstated"
+    return changes and decided.kind in RULES and control.place < decided.place
 
 
 Approvals: TypeAlias = Mapping[str, Sequence[tuple[int, bool]]]

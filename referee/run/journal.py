@@ -29,7 +29,7 @@ A write that was cut by a kill or a full disk leaves a partial last line, which 
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,6 +51,7 @@ from referee.record.journal import (
     Control,
     JournalDamage,
     JournalLine,
+    brings_down,
     control_fields,
     controls_of,
     departures,
@@ -209,6 +210,31 @@ class JournalText:
         # What a rule had decided, and rested on a match that was annulled or judged otherwise since.
         fallen = [control for control in in_force(before) if control.kind in RULES and control not in held]
         return min((control.place for control in (*opening, *fallen)), default=None)
+
+    @property
+    def fallen(self) -> Sequence[tuple[Control, Collection[str]]]:
+        """What the breaker had decided, and rested on what was decided otherwise since: it decides again when the run
+        goes on, each as soon as these matches were played again. Without what was decided since."""
+        left: dict[str, Control] = {}
+        found: dict[str, tuple[Control, set[str]]] = {}
+        for _, line in self.steps:
+            if line.kind == "finished":
+                found = {}
+            elif line.kind == "resumed":
+                found = {entry: one for entry, one in found.items() if one[1]}
+            for control in controls_of(Path(), (line,)):
+                if control.kind in (*LEAVING, "added", "reinstated", "returned"):
+                    left.pop(control.entry_id, None)
+                    found.pop(control.entry_id, None)
+                if control.kind == "breaker":
+                    left[control.entry_id] = control
+                for entry in [entry for entry, one in left.items() if brings_down(control, one)]:
+                    found[entry] = left.pop(entry), set()
+                if control.kind == "reopened":
+                    for decided, again in found.values():
+                        if brings_down(control, decided):
+                            again.add(control.match_id)
+        return tuple(found.values())
 
     def until(self, event: int) -> "JournalText":
         """This journal as it was when this event was its last."""

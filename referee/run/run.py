@@ -245,6 +245,15 @@ class Run:
         return failed_starts((line for _, line in self.journal.steps), names)
 
     @property
+    def undecided(self) -> Sequence[Control]:
+        """By what bots were out whose matches count until the run goes on, and the breaker decides again."""
+        return [
+            control
+            for control, again in self.journal.fallen
+            if control.choice != "keep" and not (again and all(match_id in self.records for match_id in again))
+        ]
+
+    @property
     def provider_voids(self) -> dict[str, int]:
         """By entry id, how many attempts at matches were void because the bot got no answer from its provider."""
         return dict(provider_voids(line for _, line in self.journal.steps))

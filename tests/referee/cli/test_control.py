@@ -17,7 +17,7 @@ from referee.cli import building
 from referee.cli import match_actions as rejudging
 from referee.process.checkup import Probe
 from referee.record import read_record
-from referee.record.journal import read_controls
+from referee.record.journal import Control, read_controls
 from referee.run.folder import choose_folder
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
@@ -153,6 +153,33 @@ def test_every_table_says_how_many_matches_were_annulled(make_run, crosstown, tm
         assert "1 match was annulled." in text
     assert crosstown("annul", "cup", second, "--replay").code == 0
     assert "1 match was annulled." in crosstown("standings", "cup").out, "the other is played again"
+
+
+@pytest.mark.parametrize("replay", [False, True])
+def test_every_table_says_whose_disqualification_is_to_be_decided_again(make_run, crosstown, tmp_path, replay):
+    """It rested on a match that was annulled since; until the run goes on, no rule puts the bot out."""
+    folder = make_run()
+    said = "The disqualification of '[b]bob' rested on what was changed since"
+    first, *_ = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+    bob = next(bot for bot in Run(folder).participants if bot.name == "[b]bob")
+    breaker = Control("breaker", 3, entry_id=bob.entry_id, choice="annul", name=bob.name, by="rule")
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(breaker)
+    assert said not in crosstown("standings", "cup").out
+    assert crosstown("annul", "cup", first, *["--replay"] * replay).code == 0
+    assert said in json.loads(crosstown("standings", "cup", "--json").out)["caption"]
+    assert said in " ".join(crosstown("standings", "cup", "--combined").out.split())
+    crosstown("report", "cup", "page.html")
+    status, page = asyncio.run(get(make_app(tmp_path / "runs"), "/runs/cup"))
+    assert status == 200
+    for text in (page.decode(), (tmp_path / "page.html").read_text()):
+        assert str(escape(said)) in text
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed", found=3, moved=[])
+    assert (said in crosstown("standings", "cup").out.replace("\n", " ")) == replay, "the match is played first"
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(breaker)
+    assert said not in crosstown("standings", "cup").out.replace("\n", " ")
 
 
 def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):
