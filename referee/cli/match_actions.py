@@ -22,7 +22,7 @@ from referee.games.drawing import THEMES
 from referee.match.rejudge import rejudge
 from referee.record import Record, read_record
 from referee.record.narration import Viewer
-from referee.record.store import counts_in, match_id_of
+from referee.record.store import counts_in, match_id_of, run_of
 from referee.run.run import Run
 from referee.texts import one_line, plural
 
@@ -147,10 +147,10 @@ def rejudge_match(
     result = "-".join(map(str, judgement.ranking)) or "none"
     print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
     if apply and (ranks or not judgement.stands):
-        folder = counts_in(path)
-        if folder is None:
+        match_id, folder = match_id_of(path), run_of(path)
+        run = None if folder is None else Run(folder)
+        if run is None or not (counts_in(path) or (not ranks and run.is_half_reopened(match_id))):
             raise UsageError(f"{path} is not in a run, or does not count in it", "name a match that counts in its run")
-        run, match_id = Run(folder), match_id_of(path)
         if ranks:
             run.rejudge(match_id, ranks, by=who(), reason=reason)
             print_text(f"match {match_id} counts with the ranking {'-'.join(map(str, ranks))}")

@@ -92,15 +92,19 @@ class AnchorKeeper:
         those whose record was not set aside either: nobody knows where it is."""
         lost = []
         for match_id in sorted(self._digests.keys() - there):
-            why = _set_aside_as(folder, match_id, self._digests[match_id])
+            why = set_aside_as(folder, match_id, self._digests[match_id])
             self.uncounted(match_id, why or LOST)
             if not why:
                 lost.append(match_id)
         return lost
 
 
-def _set_aside_as(folder: RunFolder, match_id: str, digest: str) -> str:
-    """Why the record with this digest was set aside, by its name; '' if it was not."""
+ANNULLED = "annulled"
+"""Why a record is set aside of a match that its organiser annulled, or has played again."""
+
+
+def set_aside_as(folder: RunFolder, match_id: str, digest: str) -> str:
+    """Why the record of a match that has this digest was set aside, by its name; '' if it was not."""
     for path in folder.records.aside_of(match_id):
         try:
             if read_record(path).digest == digest:

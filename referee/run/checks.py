@@ -10,6 +10,7 @@ from referee.errors import JournalError
 from referee.record.format import RecordError
 from referee.record.journal import anchors_of, in_force
 from referee.record.reader import read_record
+from referee.run.anchors import ANNULLED, set_aside_as
 from referee.run.folder import RunFolder
 from referee.run.head import contradiction, places_of, read_head
 from referee.run.journal import JournalText, read_journal
@@ -54,8 +55,14 @@ def _check_records(
     anchors = anchors_of(text.events)
     stamps = folder.records.stamps()
     there = stamps.keys()
-    gone = sorted(anchors.digests.keys() - there - set(named))
-    wrong += [f"match {match_id} counts by the journal, and its record is not in {folder.matches}" for match_id in gone]
+    for match_id in sorted(anchors.digests.keys() - there):
+        if set_aside_as(folder, match_id, anchors.digests[match_id]) == ANNULLED:
+            wrong.append(
+                f"match {match_id} counts by the journal, and its record was set aside to play it again: the command"
+                f" was stopped before it wrote that. To do that: crosstown annul RUN {shlex.quote(match_id)} --replay"
+            )
+        elif match_id not in named:
+            wrong.append(f"match {match_id} counts by the journal, and its record is not in {folder.matches}")
     annulled = {control.match_id for control in in_force(text.controls) if control.kind == "annulled"} & there
     notes += [
         f"match {match_id} is annulled and does not count; its record is still in {folder.matches}: the command was"

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from referee.errors import BusyError, UsageError
 from referee.process.manifest import clashes
 from referee.record.journal import Choice, Control, ControlKind, anchors_of, control_fields, departures, in_force
+from referee.run.anchors import ANNULLED
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.judging import entries_at_fault
@@ -288,11 +289,11 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
             if replay and record is not None:
                 # First of all, for what lies there when the run goes on counts. If nothing more is written, it is
                 # played again all the same, and can be annulled again.
-                folder.records.set_aside(record, "annulled")
+                folder.records.set_aside(record, ANNULLED)
             control = Control("reopened" if replay else "annulled", place, match_id=match_id, by=by, reason=reason)
             _write(journal, control, desk)
         if not replay and record is not None:
-            folder.records.set_aside(record, "annulled")
+            folder.records.set_aside(record, ANNULLED)
     return control
 
 

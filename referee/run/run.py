@@ -24,6 +24,7 @@ from referee.record.reader import Record
 from referee.record.store import RecordStore, counts_in, match_id_of
 from referee.record.verify import Verdict, verify_file
 from referee.run import decisions
+from referee.run.anchors import ANNULLED, set_aside_as
 from referee.run.checks import RunCheck, check_run
 from referee.run.decisions import JoiningBot
 from referee.run.folder import RunFolder, title_of
@@ -295,6 +296,12 @@ class Run:
     def anchors(self) -> Anchors:
         """The digests of the records that count."""
         return anchors_of(self._whole_journal.events)
+
+    def is_half_reopened(self, match_id: str) -> bool:
+        """Whether a command was stopped that was to have this match played again: its record is set aside, and the
+        journal does not say so yet."""
+        digest = "" if match_id in self.records else self.anchors.digests.get(match_id, "")
+        return bool(digest) and set_aside_as(self.folder, match_id, digest) == ANNULLED
 
     @property
     def _whole_journal(self) -> JournalText:

@@ -4,9 +4,11 @@ import gzip
 import json
 import shutil
 import stat
+from types import SimpleNamespace
 
 import pytest
 
+from referee.cli import match_actions
 from referee.record import read_record
 from referee.record.format import next_chain, open_line
 from referee.record.journal import Control, anchors_of, control_fields
@@ -88,6 +90,27 @@ def test_a_deleted_record_of_a_finished_run_is_named_once(played, crosstown):
     printed = crosstown("matches", "verify", "cup")
     assert printed.code == 1
     assert printed.out.count(gone.name.removesuffix(".jsonl.gz")) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("annul", "cup", "{}", "--replay"), ("matches", "rejudge", "{}", "--apply")])
+def test_a_command_that_was_killed_between_record_and_journal_is_named_and_can_be_entered_again(
+    played, crosstown, monkeypatch, words
+):
+    """It sets the record aside first, for what lies there when the run goes on counts."""
+    fallen = SimpleNamespace(stands=False, why="the disk hung", seat=0, reason="crashed")
+    judgement = SimpleNamespace(findings=[fallen], stands=False, ranking=(), status="void", reason="crashed")
+    monkeypatch.setattr(match_actions, "rejudge", lambda *_, **__: judgement)
+    match_id = records(played)[0].name.removesuffix(".jsonl.gz")
+    played.records.set_aside(played.records.find(match_id), "annulled")
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert f"To do that: crosstown annul RUN {match_id} --replay" in printed.out
+    printed = crosstown(*(word.format(match_id) for word in words))
+    assert "; it is played again by: " in printed.out
+    printed = crosstown("matches", "verify", "cup")
+    assert (printed.code, match_id in printed.out) == (0, False)
+    assert crosstown("matches", "rejudge", match_id, "--apply").code != 0, "it is done"
 
 
 @pytest.mark.slow
