@@ -30,7 +30,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import uvicorn
@@ -41,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.store import Store
 from leaderboard.web.app import make_app
+from referee.cli.listening import listen_on
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
@@ -307,8 +307,7 @@ def stepping(address: str, page: Any) -> None:
 @contextmanager
 def serving(runs: Path) -> Iterator[str]:
     """The address of the pages as `crosstown web` makes them."""
-    with socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+    with listen_on("127.0.0.1", 0) as listening:
         listening.listen()
         server = uvicorn.Server(uvicorn.Config(make_app(runs), log_level="warning", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -7,7 +7,7 @@ fault the reason alone: those may say what others must not know yet (why an acti
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -197,7 +197,7 @@ def packed(frames: list[Frame]) -> dict[str, Any]:
 
 def row_values(row: Row | None) -> dict[str, Any] | None:
     """A line of the list of moves as JSON values."""
-    return None if row is None else {**asdict(row), "text": one_line(row.text)}
+    return None if row is None else row._replace(text=one_line(row.text))._asdict()
 
 
 def part_indexes(board: str, parts: dict[str, int]) -> list[int]:

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
@@ -53,6 +53,7 @@ authors could keep all signed-in people waiting."""
 ASKING = 4
 """Threads that ask where people have accounts elsewhere, which may take ten seconds to answer, for the same reason."""
 
+_SHARED_FILES = StaticFiles(directory=SHARED)
 _RUN = "/runs/{run}"
 _MATCH = "/runs/{run}/matches/{match}"
 
@@ -160,9 +161,9 @@ def _board_style(request: Request) -> Response:
     return Response(stylesheet(), media_type="text/css")
 
 
-def _shared_file(request: Request) -> Response:
+async def _shared_file(request: Request) -> Response:
     """What pages that stand alone have inside them."""
-    return FileResponse(SHARED / Path(request.url.path).name)
+    return await _SHARED_FILES.get_response(Path(request.url.path).name, request.scope)
 
 
 def _refused(request: Request, error: Exception) -> Response:

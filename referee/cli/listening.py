@@ -33,7 +33,8 @@ def listen_on(host: str, port: int, *, how: str = "--") -> socket.socket:
     """A socket that is bound and does not listen yet. `how` stands before the names of what can be changed. UsageError
     or PlatformError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # Without the protocol's number asyncio lets the kernel hold back the second half of each answer, up to 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))

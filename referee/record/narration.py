@@ -1,9 +1,9 @@
 """A match as sentences: one for each move, with what chance brought after it, and one on how the match ended."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from referee.games.api import (
     Event,
@@ -61,8 +61,7 @@ def fault_words(reason: str) -> str:
     return _FAULTS.get(reason, f"had a fault: {reason.replace('_', ' ')}")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of the list of moves: the steps from `start` on, as far as they have been played.
 
     `move` is the number of its first answer, from 1, 0 for the set-up; `turn` counts turns, from 1, 0 before the first
@@ -106,7 +105,7 @@ class Narrator:
                 self._begin(number)
             faults = [line for line in acted if not isinstance(line, Answer)]
             answers = [line for line in acted if isinstance(line, Answer)]
-            self._row = replace(self._row, move=self._moves + 1, fault=any(is_fault(line.reason) for line in faults))
+            self._row = self._row._replace(move=self._moves + 1, fault=any(is_fault(line.reason) for line in faults))
             self._moves += len(answers)
             self._said += [self._fault(line) for line in faults]
             self._silent = [self._decided(line, step.state) for line in answers]
@@ -122,7 +121,7 @@ class Narrator:
             self._next = list(events[own:])
         self._turn_seat = step.state.turn_seat
         text = joined(self._sentences() or self._silent, self._names) or "the match begins"
-        self._row = replace(self._row, text=text)
+        self._row = self._row._replace(text=text)
         return self._row, tuple(event.sentence for event in events)
 
     def _begin(self, number: int) -> None:

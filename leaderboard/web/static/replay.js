@@ -207,14 +207,16 @@
     drawClocks();
   }
 
-  async function get(wanted) {
-    const query = new URLSearchParams({ seat: root.dataset.seat, ...wanted });
-    const answer = await fetch(`${root.dataset.frames}?${query}`);
+  async function answerOf(address) {
+    const answer = await fetch(address);
     if (!answer.ok) throw new Error((await answer.json()).error);
-    return { drawn: wanted.boards !== "no", ...(await answer.json()) };
+    return answer.json();
   }
 
-  const ask = async (wanted) => take(await get({ from: frames.length, ...wanted }));
+  async function get(wanted) {
+    const query = new URLSearchParams({ seat: root.dataset.seat, ...wanted });
+    return { drawn: true, ...(await answerOf(`${root.dataset.frames}?${query}`)) };
+  }
 
   // The boards that have not come yet: those ahead first, then those before.
   async function getBoards() {
@@ -304,7 +306,7 @@
     const source = new EventSource(root.dataset.events);
     const renew = oneAtATime(async () => {
       const following = at >= frames.length - 1;
-      await ask();
+      take(await get({ from: frames.length }));
       show(following ? frames.length - 1 : at);
     });
     source.onmessage = (event) => {
@@ -318,7 +320,7 @@
   }
 
   async function begin() {
-    await ask({ boards: "no" });
+    take(await answerOf(part("first-frames").href)); // without boards; the page's head has already sent for it
     connect();
     show(at);
     root.dataset.ready = "yes";

@@ -1,6 +1,5 @@
 """Runs with toy matches, the application over them, and a real browser."""
 
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import uvicorn
 from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
+from referee.cli.listening import listen_on
 from referee.cli.play_host import Host
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
@@ -154,8 +154,7 @@ async def web(runs: Path) -> Any:
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
     """The address of a server with the application."""
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening = listen_on("127.0.0.1", 0)
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     serving = uvicorn.Server(config)
     thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})

@@ -94,6 +94,14 @@ def test_one_sentence_says_how_it_ended_and_leads_there(old: Callable[[str], str
     page.wait_for_url("**step=176*")
 
 
+def test_its_head_sends_for_the_frames_and_its_script_for_no_second_copy(
+    old: Callable[[str], str], show: Callable[..., Any]
+) -> None:
+    page = show(old("ticket_to_ride_new_york"), ready=READY).page
+    sent = page.evaluate("performance.getEntriesByType('resource').filter((e) => e.name.includes('boards=no'))")
+    assert [entry["initiatorType"] for entry in sent] == ["link"]
+
+
 def test_a_fault_is_told_marked_and_one_click_away(start: Callable[..., Any], show: Callable[..., Any]) -> None:
     match = start("m2", place=1)
     for _ in range(8):

@@ -161,6 +161,13 @@ async def test_what_is_not_there_is_not_found(
     assert "secret" not in answer.text
 
 
+@pytest.mark.parametrize("name", ["base.css", "moves.js", "pages.css", "replay.js"])
+async def test_a_browser_that_has_a_file_is_not_sent_it_again(web: httpx.AsyncClient, name: str) -> None:
+    first = await web.get(f"/static/{name}")
+    again = await web.get(f"/static/{name}", headers={"If-None-Match": first.headers["etag"]})
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
 async def test_every_answer_forbids_foreign_and_inline_code(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
     start("m1").play().close()
     for address in ("/", "/runs/cup", "/runs/cup/matches/m1", "/nowhere", "/static/replay.js", "/api/runs"):

@@ -1,5 +1,6 @@
 """`crosstown web` as far as it goes without a browser; the pages are tested in tests/leaderboard/web."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -20,6 +21,7 @@ from leaderboard.index import load_index
 from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import facts_of
+from referee.cli.listening import listen_on
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
 from referee.run.lock import RunLock
@@ -61,6 +63,22 @@ def test_ctrl_c_as_soon_as_the_address_is_printed_ends_it_without_an_error(
     monkeypatch.setattr("referee.cli.listening.print_text", press)
     printed = crosstown("web", "--port", "0")
     assert (printed.code, printed.err) == (0, "")
+
+
+async def test_the_end_of_a_short_answer_does_not_wait_for_the_browser_to_have_its_start() -> None:
+    """That is Nagle's algorithm: 40 ms for each file of a page."""
+    delays = asyncio.get_running_loop().create_future()
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted = writer.get_extra_info("socket")
+        delays.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+        writer.close()
+
+    with listen_on("127.0.0.1", 0) as listening:
+        async with await asyncio.start_server(connected, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            assert not await delays
+            writer.close()
 
 
 def test_a_folder_that_is_not_there_is_refused(crosstown: Callable[..., Any]) -> None:
