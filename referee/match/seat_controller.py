@@ -49,6 +49,9 @@ RECORDED_STRAY_MESSAGES = 10
 _LOOK_NS = 250_000_000
 """So often it is looked whether a bot is back that has lost its connection before it was ready."""
 
+_MOST_BREAKS = 5
+"""So often the connection of a bot may break while one match gets ready: no match waits for ever."""
+
 ENDING_NS = 1_000_000_000
 """So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
 mere close."""
@@ -224,20 +227,20 @@ class SeatController:
         except Exception as error:
             self._break(error)
 
-    def _ready_time_is_up(self, seat: SeatPlay, since_ns: int) -> None:
+    def _ready_time_is_up(self, seat: SeatPlay, since_ns: int, breaks: int = 0) -> None:
         """A bot whose connection has broken, or may have, is awaited for as long as it may stay away. When it is back
-        it gets MatchStart again, and once as much time as at first."""
+        it gets MatchStart again, and as much time as at first. `breaks`: how often that was so."""
         if seat.ready or seat.fault is not None:
             return
-        contact = seat.bot.contact(since_ns)
+        now_ns, contact = self._clock.now_ns(), seat.bot.contact(since_ns)
         if contact == "lost":
-            again = partial(self._ready_time_is_up, seat, since_ns)
-            self._ready_timers[seat.number] = self._clock.call_at(self._clock.now_ns() + _LOOK_NS, again)
-        elif contact == "back":
-            after = partial(self._is_not_ready, seat, "its connection broke and it was back")
+            again = partial(self._ready_time_is_up, seat, since_ns, breaks)
+            self._ready_timers[seat.number] = self._clock.call_at(now_ns + _LOOK_NS, again)
+        elif contact == "back" and breaks < _MOST_BREAKS:
+            after = partial(self._ready_time_is_up, seat, now_ns, breaks + 1)
             self._ready_timers[seat.number] = Deadline(self._clock, seat.limits.ready_s, after)
         else:
-            self._is_not_ready(seat, "MatchStart")
+            self._is_not_ready(seat, "its connection broke and it was back" if breaks else "MatchStart")
 
     def _is_not_ready(self, seat: SeatPlay, since: str) -> None:
         if not seat.ready:

@@ -92,9 +92,38 @@ async def test_a_bot_whose_connection_may_be_broken_has_time_to_come_back_and_to
         await table.clock.turn(0)
         assert len(table.open()) == 2
     else:
-        seat.contacted = "lost"  # once more: no match waits for ever
+        seat.contacted = "there"
         await table.clock.turn(2)
         assert (await table.outcome()).reason is EndReason.START_FAILED
+
+
+async def test_a_bot_whose_connection_breaks_twice_before_it_is_ready_is_awaited_twice(sit: Sit) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    seat = table.seats[1]
+    seat.auto_ready = False
+    await table.start()
+    for _ in range(2):
+        seat.contacted = "lost"
+        await table.clock.turn(60)
+        assert not table.task.done()
+        seat.contacted = "back"
+        await table.clock.turn(9)
+    seat.say_ready()
+    await table.clock.turn(0)
+    assert len(table.open()) == 2
+
+
+async def test_no_match_waits_for_ever_for_a_bot_whose_connection_breaks_again_and_again(sit: Sit) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    seat = table.seats[1]
+    seat.auto_ready, seat.contacted = False, "back"
+    await table.start()
+    await table.clock.turn(59)
+    assert not table.task.done()
+    await table.clock.turn(2)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.START_FAILED
+    assert "its connection broke and it was back" in outcome.detail
 
 
 async def test_a_bot_that_is_there_after_all_and_not_ready_has_failed_to_start(sit: Sit) -> None:

@@ -310,6 +310,23 @@ async def test_a_ready_that_was_lost_is_asked_for_again(room: Any) -> None:
         task.cancel()
 
 
+async def test_a_connection_that_breaks_again_before_the_bot_is_ready_is_its_second_absence(room: Any) -> None:
+    """It has as long to come back as after the first, and is disconnected when it does not."""
+    hall = await room(reconnect_s=1)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin(limits=replace(PATIENT, ready_s=0.4))
+    other = asyncio.create_task(bob.play())
+    await ada.hear()
+    await ada.drop()
+    again, welcome = await hall.back(ADA, welcome, received=1)
+    await again.hear()
+    await asyncio.sleep(0.2)  # of its second time to get ready
+    await again.drop()
+    result, _ = await match
+    other.cancel()
+    assert "did not take its session up within 1 s" in result.detail
+
+
 async def test_the_end_of_a_match_waits_for_a_bot_that_is_away(room: Any) -> None:
     hall = await room(reconnect_s=30)
     (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
