@@ -4,11 +4,13 @@ asks here.
 Homes may be unset or read-only, and the folder for temporary files may have a path too long for a socket.
 """
 
+import glob
 import os
 import pwd
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,9 @@ _IN_ADDRESSES = re.compile(r"[A-Za-z0-9/._+,=@:~-]*")
 """What a bot's gRPC, of whatever language, takes for a path and for nothing else in `unix:PATH`."""
 
 _MOST_LINKS = 40
+
+_LEFT_AFTER_S = 60.0
+"""Who makes a file writes to it more often."""
 
 _NO_HOME = Path("/nonexistent")
 """The home of a user without one, as Debian names it."""
@@ -96,6 +101,20 @@ def place_to_write(path: Path, otherwise: str) -> Path:
             raise UsageError(f"cannot write {path}: {what}", otherwise)
         waiting += reversed(here.readlink().parts)
     return place
+
+
+def temporary_beside(path: Path) -> Path:
+    """The file in which this process makes what is to replace `path`. Removes those of processes that were killed while
+    they did so."""
+    own = f".{path.name}.{os.getpid()}.tmp"
+    with suppress(OSError):
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            pid = left.name.removeprefix(f".{path.name}.").removesuffix(".tmp")
+            # A process of another container, or machine, is not seen here.
+            rests = time.time() - left.lstat().st_mtime > _LEFT_AFTER_S
+            if left.name != own and pid.isdecimal() and rests and not Path("/proc", pid).exists():
+                left.unlink()
+    return path.with_name(own)
 
 
 def configuration_folder() -> Path:

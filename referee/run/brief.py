@@ -7,7 +7,6 @@ If the journal has grown, its beginning has to have that digest, and only what f
 """
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.folders import temporary_beside
 from referee.garbage import no_collection
 from referee.record.journal import JournalLine, chain_before, digest_of, parse_lines
 from referee.record.store import SETTLED_NS
@@ -85,7 +85,7 @@ def _write(path: Path, kept: _Kept) -> None:
         [line.kind, line.at, line.chain, line.end, *([dict(line.fields)] if line.fields else [])] for line in kept.lines
     ]
     content = json.dumps([kept.stamp, kept.digest, lines], separators=(",", ":"))
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    fresh = temporary_beside(path)
     with suppress(OSError):
         try:
             fresh.write_text(f"{seal_of(_PURPOSE, content)}\n{content}", encoding="ascii")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError
+from referee.folders import temporary_beside
 from referee.record.format import dumps
 from referee.record.journal import JournalLine, digest_of
 
@@ -82,7 +83,7 @@ def write_head(path: Path, head: Head) -> None:
 
 def write_durably(path: Path, text: str) -> None:
     """Replace the file by one with this ASCII text, whole and on the disk. OSError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_beside(path)
     try:
         temporary.unlink(missing_ok=True)
         with temporary.open("x", encoding="ascii") as file:  # follows no link that others have laid there

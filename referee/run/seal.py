@@ -14,7 +14,7 @@ from hashlib import blake2b
 from hmac import compare_digest
 from pathlib import Path
 
-from referee.folders import FolderError, cache_folder
+from referee.folders import FolderError, cache_folder, temporary_beside
 
 KEY_BYTES = 32
 _SEAL_BYTES = 16
@@ -67,7 +67,7 @@ def _key_at(path: Path) -> bytes:
     with suppress(OSError):
         if key := _read(path):
             return key
-        fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        fresh = temporary_beside(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from referee.errors import JournalError, PlatformError, UsageError
-from referee.folders import configuration_folder
+from referee.folders import configuration_folder, temporary_beside
 from referee.record.format import RecordError, dumps
 from referee.record.journal import Control, JournalLine, anchors_of, controls_of, mismatch
 from referee.record.reader import Record, read_record
@@ -222,7 +222,7 @@ def _key() -> Ed25519PrivateKey:
 def _make_key(path: Path) -> None:
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    fresh = temporary_beside(path)
     fresh.unlink(missing_ok=True)
     try:
         fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

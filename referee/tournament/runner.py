@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from referee.errors import PlatformError
+from referee.folders import temporary_beside
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
@@ -633,7 +634,7 @@ def cap_s(spec: MatchSpec) -> float:
 
 def check_disk(folder: RunFolder) -> None:
     """PlatformError if nothing can be written: then it was the disk, and no further match could be kept."""
-    probe = folder.path / f".probe.{os.getpid()}"
+    probe = temporary_beside(folder.path / "probe")
     try:
         try:
             fd = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

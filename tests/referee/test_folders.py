@@ -1,6 +1,7 @@
 """Files that are replaced through links: which links are followed."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -91,6 +92,20 @@ def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_p
     write_durably(shared / "head", "text\n")
     assert (shared / "head").read_text() == "text\n"
     assert (tmp_path / "precious").read_text() == "ours\n"
+
+
+def test_the_temporary_files_of_killed_processes_are_removed_by_the_next_that_writes_there(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    left, fresh, alive, others = (
+        tmp_path / f".head.{name}.tmp" for name in (gone.pid, f"0{gone.pid}", os.getppid(), "draft")
+    )
+    for path in (left, fresh, alive, others):
+        path.touch()
+    for path in (left, alive, others):
+        os.utime(path, (0, 0))
+    write_durably(tmp_path / "head", "text\n")
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "head", fresh, alive, others])
 
 
 @pytest.mark.parametrize("name", ["100%", "what?", "number#1", "two words", "line\nbreak", "b\udcf6tt", "bött"])
