@@ -60,6 +60,11 @@ class FormatTable:
 NO_TABLE = FormatTable("")
 
 
+def placings_final(table: FormatTable, run: Run | None) -> bool:
+    """Whether a run can get no other placings: by its own table, or, where its format has none, by its journal."""
+    return table.final if table.rows else run is not None and run.finished
+
+
 @dataclass(frozen=True, slots=True)
 class Coming:
     """A match of the schedule that has no result yet."""

@@ -9,7 +9,7 @@ import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,7 @@ from referee.folders import file_to_write
 from referee.record import Record, RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.run.run import Run
+from referee.texts import plural
 
 FORMATS: Final = {".zip": "html", ".jsonl": "jsonl", ".csv": "csv", ".db": "sqlite", ".sqlite": "sqlite"}
 """By the ending of a file."""
@@ -47,36 +48,51 @@ class Exported:
     left_out: tuple[str, ...] = ()
 
 
-def chosen(run: Run, wanted: Filter) -> tuple[list[MatchRow], Mapping[str, Pairing]]:
-    """The matches of a run that count, are wanted, and may be shown: none of a block that is not complete. And where
-    each sits, of a format that pairs round by round, by match id."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to be exported. `seating`: where each match sits, of a format that pairs round by round, by match id.
+    `open` matches are wanted, too, and may not be shown yet."""
+
+    rows: Sequence[MatchRow]
+    seating: Mapping[str, Pairing]
+    open: int = 0
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Why some are not among them."""
+        if not self.open:
+            return ()
+        seed = "its seed" if self.open == 1 else "their seeds"
+        return (f"{plural(self.open, 'match')}: further matches are to be played with {seed}",)
+
+
+def chosen(run: Run, wanted: Filter) -> Chosen:
+    """The matches of a run that count, are wanted, and may be shown: none of a block that is not complete."""
     index = load_index(run.folder)
     counted, view = counted_rows(run, index.rows)
     ahead = view_schedule(run, index.rows, look_ahead=True).ahead
-    rows = [row for row in counted.rows if not ahead.is_open(row.game, row.block) and wanted.takes_row(row)]
-    return rows, view.seating
+    found = [row for row in counted.rows if wanted.takes_row(row)]
+    rows = [row for row in found if not ahead.is_open(row.game, row.block)]
+    return Chosen(rows, view.seating, len(found) - len(rows))
 
 
 def write_run(
-    run: Run,
-    rows: Sequence[MatchRow],
-    seating: Mapping[str, Pairing],
-    file: Path,
-    style: str,
-    report: Callable[[int], None] = lambda _done: None,
+    run: Run, matches: Chosen, file: Path, style: str, report: Callable[[int], None] = lambda _done: None
 ) -> Exported:
     """Write what is `chosen` to `file` as one of `FORMATS`. UsageError, PlatformError; the file is then as before."""
+    rows, seating = matches.rows, matches.seating
     try:
         with _replacing(file) as made:
             match style:
                 case "html":
-                    return _write_zip(run, rows, seating, made, report)
+                    done = _write_zip(run, rows, seating, made, report)
                 case "jsonl":
-                    return _write_lines(run, rows, made, report)
+                    done = _write_lines(run, rows, made, report)
                 case "csv":
-                    return _write_csv(rows, seating, made)
+                    done = _write_csv(rows, seating, made)
                 case _:
-                    return _write_database(rows, seating, made)
+                    done = _write_database(rows, seating, made)
+        return replace(done, left_out=(*matches.left_out, *done.left_out))
     except OSError as error:
         raise PlatformError(f"cannot write {file}: {error.strerror}", "name another file") from error
     except (StoreError, sqlite3.Error) as error:

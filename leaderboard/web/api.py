@@ -17,6 +17,7 @@ from starlette.routing import Route
 from leaderboard.frames import extent_of, frames_of, packed
 from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
+from leaderboard.schedule_view import placings_final
 from leaderboard.standings import apart
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.hand_ins import HandInRefused
@@ -89,7 +90,7 @@ def standings(request: Request) -> dict[str, Any]:
         "apart": apart(found.table),
         "caption": found.counted.caption(),
         "placings": [dict(row) for row in found.format_table.rows],
-        "placings_final": found.format_table.final,
+        "placings_final": placings_final(found.format_table, found.facts.run),
         "placings_gap": found.format_table.gap,
         "placings_notes": list(found.format_table.notes),
     }

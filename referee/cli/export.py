@@ -59,11 +59,9 @@ def export(
     if wanted is None:
         raise UsageError(f"{file} has an ending that names no format", "add --format html, jsonl, csv or sqlite")
     found = find_run(run, out)
-    matches, seating = chosen(found, make_filter(bot or (), game, reason, "", since, until))
+    matches = chosen(found, make_filter(bot or (), game, reason, "", since, until))
     with console(stderr=True).status("") as shown:
-        done = write_run(
-            found, matches, seating, file, wanted, lambda n: shown.update(f"{n} of {len(matches)} matches")
-        )
+        done = write_run(found, matches, file, wanted, lambda n: shown.update(f"{n} of {len(matches.rows)} matches"))
     if as_json:
         print_json({"file": str(file), "format": wanted, "matches": done.matches, "left_out": list(done.left_out)})
         return

@@ -103,6 +103,7 @@ def standings(
     from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.index import load_index
     from leaderboard.run_table import run_table
+    from leaderboard.schedule_view import placings_final
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
     from leaderboard.stopping import outlook_of
     from referee.cli.find import find_run
@@ -171,7 +172,7 @@ def standings(
                 "settled": all(row.settled for row in rows),
                 "stop_when": None if ahead is None else ahead.to_dict(),
                 "placings": [dict(row) for row in made.format_table.rows],
-                "placings_final": made.format_table.final,
+                "placings_final": placings_final(made.format_table, found),
                 "placings_gap": made.format_table.gap,
                 "placings_notes": list(made.format_table.notes),
             }

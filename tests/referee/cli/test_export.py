@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import sqlite3
 import zipfile
 
@@ -130,7 +131,19 @@ def test_a_match_of_a_block_that_is_not_complete_is_left_out(cup, crosstown, tmp
     """Its seed would tell the cards of the matches that are still to be played."""
     first = ids(cup)[0]
     assert crosstown("annul", "cup", first, "--replay").code == 0
-    assert exported(crosstown, "--json", tmp_path / "cup.csv").count('"matches": 2')
+    values = json.loads(exported(crosstown, "--json", tmp_path / "cup.csv"))
+    why = "1 match: further matches are to be played with its seed"
+    assert (values["matches"], values["left_out"]) == (2, [why])
+    assert exported(crosstown, tmp_path / "cup.csv").splitlines()[0] == f"left out: {why}"
+
+
+def test_matches_of_blocks_that_are_paired_otherwise_now_are_counted_as_left_out(make_run, crosstown, tmp_path):
+    """After a match of the first round is taken back, later rounds are paired again from its result."""
+    folder = make_run(style="swiss", others=("cat", "dan"), more="[swiss]\nrounds = 2", played=99)
+    assert crosstown("annul", "cup", ids(folder)[0], "--replay").code == 0
+    values = json.loads(exported(crosstown, "--json", tmp_path / "cup.csv"))
+    said = re.match("[0-9]+", values["left_out"][0])
+    assert values["matches"] + int(said[0]) == len(ids(folder))
 
 
 def test_a_file_that_cannot_be_written_leaves_what_was_there(cup, crosstown, tmp_path):

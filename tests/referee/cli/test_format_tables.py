@@ -11,6 +11,7 @@ from leaderboard.index import load_index
 from leaderboard.web.app import make_app
 from leaderboard.web.site import get
 from referee.record.reader import read_header
+from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
 
 BOTS = ("cyd", "dan")
@@ -57,6 +58,19 @@ def test_a_swiss_table_is_there_before_the_end_and_says_so(make_run, crosstown, 
     assert ("swiss, as it stands:" in crosstown("standings").out) != final
 
 
+@pytest.mark.parametrize("finished", [False, True])
+def test_the_command_and_the_api_agree_on_whether_a_run_without_a_table_of_its_own_has_ended(
+    make_run, placings, tmp_path, finished
+):
+    folder = make_run(played=4 if finished else 3)
+    if finished:
+        with Journal(folder.journal, read_journal(folder.journal)) as journal:
+            journal.append("finished", rated=4, missing=0)
+    status, answer = asyncio.run(get(make_app(tmp_path / "runs"), "/api/v1/runs/cup/standings"))
+    assert status == 200
+    assert (json.loads(answer)["placings_final"], placings()[1]) == (finished, finished)
+
+
 def test_whoever_sits_out_does_not_lead_before_a_match_is_played(make_run, crosstown):
     make_run(style="swiss", blocks=2, played=0, others=("cyd",))
     rows = json.loads(crosstown("standings", "--json").out)["placings"]
@@ -83,7 +97,7 @@ def test_a_knockout_before_its_end_has_those_who_are_left_in_front(make_run, pla
 
 def test_other_formats_have_no_table_of_their_own(make_run, crosstown, placings):
     make_run()
-    assert placings() == ([], True)
+    assert placings() == ([], False), "the run has not said that it is finished"
     assert "round-robin" not in crosstown("standings").out
 
 
