@@ -119,6 +119,7 @@ def guardian_argv(
             call_filter=bot_filter(
                 file_locks=home is not None,  # only builds have a home that stays
                 network=context.sandbox.network,
+                devices=bool(context.sandbox.devices),
             ),
             writable=writable,
             home=home,

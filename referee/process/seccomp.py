@@ -30,6 +30,11 @@ Some groups of calls are special:
 - The limit for core files cannot be changed: its value of 1 is the only one at which the kernel does not start the
   machine's program for core files (see the guardian).
 - Huge pages are refused: they are a stock of the whole machine, which no limit counts.
+- What the kernel keeps with a file without writing to it: an owner may set how long data will live (F_SET_RW_HINT) even
+  where nothing can be written, and ioctl(2) fills and reads a file system's caches. Both stay after the process has
+  ended, where the next one of the bot reads them. So commands of fcntl(2) that no bot needs are refused, and ioctl(2)
+  knows terminals and sockets only; a bot that is granted devices has theirs, too.
+- Time stamps of packets: while one socket of the machine has them, the kernel stamps the packets of all.
 """
 
 import platform
@@ -38,7 +43,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_EPERM, _EINVAL, _ENOSYS, _EPROTONOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 38, 93, 95, 97
+_EPERM, _EINVAL, _ENOTTY, _ENOSYS, _EPROTONOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 25, 38, 93, 95, 97
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
@@ -62,11 +67,13 @@ _SOCKET_OPTIONS = {
 """By level: options for which the kernel keeps memory that it counts as nobody's, up to 128 KiB a socket."""
 
 _SILENT_OPTIONS = {
-    1: (37, 65),  # SO_TIMESTAMPING, in its two forms
+    # SO_TIMESTAMPING, in its two forms; SO_TIMESTAMP and SO_TIMESTAMPNS, in theirs
+    1: (37, 65, 29, 63, 35, 64),
     0: (11, 26),  # IP_RECVERR, IP_RECVERR_RFC4884: resolvers set it, and give up where it is refused
     41: (25, 31),  # IPV6_RECVERR, IPV6_RECVERR_RFC4884
 }
-"""Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either."""
+"""Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either; and those
+that make the kernel stamp the packets of all sockets of the machine."""
 
 _MSG_MORE = 0x8000
 """A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""
@@ -79,10 +86,24 @@ _MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
 _REQUESTS = (
     *(0x5412, 0x541C, 0x5423),  # TIOCSTI, TIOCLINUX, TIOCSETD: types for others, and loads modules
     *(0x8940, 0x8941, 0x8982, 0x8983),  # SIOCGIFBR, SIOCSIFBR, SIOCGIFVLAN, SIOCSIFVLAN: load modules
-    *(0xC0506617, 0xC0406618, 0xC080661A),  # FS_IOC_..._ENCRYPTION_KEY: the keys of a file system, which all share
+    *(0x8906, 0x8907, 0x80108906, 0x80108907),  # SIOCGSTAMP, SIOCGSTAMPNS: stamp all packets from then on
 )
+_REQUEST_TYPE = 0xFF00
+_TERMINALS, _SOCKETS = 0x5400, 0x8900
+_FILE_SYSTEMS = (
+    *(0x6600, 0x7600, 0x5800),  # 'f' and 'v' (ext4 and all others), 'X' (xfs and all others)
+    *(0x6E00, 0x9400, 0x9700, 0xF500),  # nilfs, btrfs, ceph, f2fs
+)
+"""Types of requests of file systems, which a bot with devices has not either."""
+
 _LOCK_COMMANDS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
+_SPECIAL_COMMANDS_FROM = 1024
+"""The commands of fcntl(2) that only Linux has."""
+
+# F_GETLEASE, F_DUPFD_QUERY, F_CREATED_QUERY, F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS,
+# F_GET_RW_HINT
+_SPECIAL_COMMANDS = (1025, 1027, 1028, 1030, 1031, 1032, 1033, 1034, 1035)
 
 # The same number everywhere: io_uring_setup, _enter, _register, open_tree, move_mount, fsopen, fsconfig, fsmount,
 # fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, memfd_secret, process_mrelease,
@@ -249,10 +270,13 @@ _Instruction: TypeAlias = tuple[int, str, str, int]
 """Code, label to jump to if the comparison holds, label if it does not ("" is the next instruction), value."""
 
 
-def bot_filter(machine: str | None = None, *, file_locks: bool = False, network: bool = False) -> bytes:
+def bot_filter(
+    machine: str | None = None, *, file_locks: bool = False, network: bool = False, devices: bool = False
+) -> bytes:
     """The filter as `struct sock_filter[]`, as bubblewrap reads it; empty for machines it is not written for.
 
-    `file_locks`: locks on files work, which is for builds alone. `network`: its interfaces can be listed.
+    `file_locks`: locks on files work, which is for builds alone. `network`: its interfaces can be listed. `devices`:
+    those that it sees can be controlled.
     """
     machine = machine or platform.machine()
     known = _ARCHITECTURES.get(machine)
@@ -270,7 +294,7 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False, network:
         *_switch("no attributes", *known.attributes, _SETXATTRAT),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
         *_ENDS,
-        *_by_argument(() if file_locks else _LOCK_COMMANDS, network=network),
+        *_by_argument(() if file_locks else _LOCK_COMMANDS, network=network, devices=devices),
         *_ENDS,
     ]
     return _assemble(program)
@@ -287,6 +311,8 @@ _ENDS: tuple[_Instruction | str, ...] = (
     (_RETURN, "", "", _ERRNO | _ENOSYS),
     "invalid",
     (_RETURN, "", "", _ERRNO | _EINVAL),
+    "no such request",
+    (_RETURN, "", "", _ERRNO | _ENOTTY),
     "no attributes",
     (_RETURN, "", "", _ERRNO | _EOPNOTSUPP),
     "no family",
@@ -296,7 +322,7 @@ _ENDS: tuple[_Instruction | str, ...] = (
 )
 
 
-def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instruction | str]:
+def _by_argument(lock_commands: Sequence[int], *, network: bool, devices: bool) -> list[_Instruction | str]:
     """For each call in `by_argument` what to do with it, under its name."""
     program: list[_Instruction | str] = [
         "mmap",
@@ -312,12 +338,17 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instru
         "ioctl",
         _load_argument(1),
         *_switch("refused", *_REQUESTS),
-        _go("allowed"),
+        (_AND, "", "", _REQUEST_TYPE),
+        *_switch("allowed", _TERMINALS, _SOCKETS),
+        *_switch("no such request", *_FILE_SYSTEMS),
+        _go("allowed" if devices else "no such request"),
         "fcntl",
         _load_argument(1),
         *_switch("without effect", *lock_commands),
         *_switch("refused", *_WATCH_COMMANDS),
-        _go("allowed"),
+        (_IF_AT_LEAST, "", "allowed", _SPECIAL_COMMANDS_FROM),
+        *_switch("allowed", *_SPECIAL_COMMANDS),
+        _go("invalid"),
         "preadv2",
         _load_argument(5),
         (_IF_EQUAL, "allowed", "refused", 0),

@@ -28,10 +28,13 @@ WAYS = (
     "the count of open files",
     "the count of asynchronous reads",
     "the count of pseudo-terminals",
+    "a hint for what is written",
+    "the extents that ext4 has in memory",
     "asking whether a page is in memory (preadv2)",
     "asking whether a page is in memory (mincore)",
 )
 ROOT_ONLY = {"fanotify"}
+EXT4_ONLY = {"the extents that ext4 has in memory"}
 PATIENCE_S = 60.0
 
 
@@ -98,6 +101,8 @@ def test_a_bit_passes_between_two_plain_bots(outcomes: dict[str, dict[str, str]]
     if way in ROOT_ONLY and os.getuid() != 0:
         assert outcomes["plain"][way] != "nothing"
         return
+    if way in EXT4_ONLY and "Inappropriate ioctl" in outcomes["plain"][way]:
+        pytest.skip("the bots lie on another file system")
     assert (outcomes["plain, nobody sends"][way], outcomes["plain"][way]) == ("nothing", "arrived")
 
 

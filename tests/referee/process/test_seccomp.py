@@ -7,7 +7,8 @@ import pytest
 from referee.process.seccomp import bot_filter
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-ALLOWED, NOTHING, EPERM, EINVAL, ENOSYS, EPROTONOSUPPORT, EOPNOTSUPP, EAFNOSUPPORT = "allowed", 0, 1, 22, 38, 93, 95, 97
+ALLOWED, NOTHING, EPERM, EINVAL, ENOTTY, ENOSYS = "allowed", 0, 1, 22, 25, 38
+EPROTONOSUPPORT, EOPNOTSUPP, EAFNOSUPPORT = 93, 95, 97
 NUMBERS = {  # x86_64, aarch64
     "read": (0, 63),
     "mmap": (9, 222),
@@ -86,10 +87,23 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("madvise", (LONG, 4096, 4), ALLOWED),  # MADV_DONTNEED, of every allocator
         ("madvise", (LONG, 4096, 21), NOTHING),
         ("ioctl", (1, 0x5401), ALLOWED),  # TCGETS
+        ("ioctl", (1, 0x541B), ALLOWED),  # FIONREAD
         ("ioctl", (1, 0x5412), EPERM),
+        ("ioctl", (1, 0x8912), ALLOWED),  # SIOCGIFCONF
+        ("ioctl", (1, 0x80108906), EPERM),  # SIOCGSTAMP
+        ("ioctl", (1, 0xC020660B), ENOTTY),  # FS_IOC_FIEMAP
+        ("ioctl", (1, 0xC020662A), ENOTTY),  # EXT4_IOC_GET_ES_CACHE
+        ("ioctl", (1, 0x40049409), ENOTTY),  # FICLONE; cp then copies
+        ("ioctl", (1, 0xC0406400), ENOTTY),  # DRM_IOCTL_VERSION
         ("fcntl", (3, 2), ALLOWED),
         ("fcntl", (3, 6), NOTHING),
         ("fcntl", (3, 1024), EPERM),
+        ("fcntl", (3, 1030), ALLOWED),  # F_DUPFD_CLOEXEC
+        ("fcntl", (3, 1031), ALLOWED),  # F_SETPIPE_SZ
+        ("fcntl", (3, 1033), ALLOWED),  # F_ADD_SEALS
+        ("fcntl", (3, 1036), EINVAL),  # F_SET_RW_HINT
+        ("fcntl", (3, 1038), EINVAL),  # F_SET_FILE_RW_HINT
+        ("fcntl", (3, 1040), EINVAL),  # F_SETDELEG of Linux 6.19
         ("flock", (3, 2), NOTHING),
         ("fsync", (3,), NOTHING),
         ("prctl", (15,), ALLOWED),
@@ -141,6 +155,8 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("setsockopt", (3, 0, 11), NOTHING),  # IP_RECVERR
         ("setsockopt", (3, 41, 25), NOTHING),
         ("setsockopt", (3, 1, 37), NOTHING),
+        ("setsockopt", (3, 1, 29), NOTHING),  # SO_TIMESTAMP
+        ("setsockopt", (3, 1, 64), NOTHING),
     ],
 )
 def test_what_a_call_gives(machine: str, name: str, arguments: tuple[int, ...], expected: str | int) -> None:
@@ -161,6 +177,19 @@ def test_a_build_has_real_locks(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_who_is_granted_devices_controls_them_and_no_file_system(machine: str) -> None:
+    place = list(ARCHITECTURES).index(machine)
+    program = bot_filter(machine, devices=True)
+    # DRM_IOCTL_VERSION, of an NVIDIA device, UVM_INITIALIZE; FS_IOC_FIEMAP, FS_IOC_FSSETXATTR, BTRFS_IOC_INO_LOOKUP
+    requests = {0xC0406400: ALLOWED, 0xC020462A: ALLOWED, 0x30000001: ALLOWED}
+    requests |= {0xC020660B: ENOTTY, 0x401C5820: ENOTTY, 0xD0009412: ENOTTY}
+    found = {
+        request: verdict(program, ARCHITECTURES[machine], NUMBERS["ioctl"][place], (3, request)) for request in requests
+    }
+    assert found == requests
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
 def test_the_filter_fits_into_the_smallest_pipe(machine: str) -> None:
     """A user who has many pipes gets those of one page, and the guardian writes the filter before anybody reads."""
-    assert 0 < len(bot_filter(machine, file_locks=True, network=True)) <= 4096
+    assert 0 < len(bot_filter(machine, file_locks=True, network=True, devices=True)) <= 4096

@@ -19,6 +19,8 @@ OPTIONS: dict[str, Any] = json.loads(os.environ["CROSSTOWN_OPTIONS"])
 LIBC = ctypes.CDLL(None, use_errno=True)
 OFD_SETLK, OFD_GETLK = 37, 36
 IN_OPEN, FAN_NONBLOCK, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD = 0x20, 2, 1, 0x20, -100
+GET_RW_HINT, SET_RW_HINT = 1035, 1036
+FIEMAP, CLEAR_ES_CACHE, GET_ES_CACHE = 0xC020660B, 0x6628, 0xC020662A
 NO_WAIT = 8
 PAGE = mmap.PAGESIZE
 
@@ -107,6 +109,36 @@ def is_in_core(file: int) -> bool:
         return bool(there[0] & 1)
 
 
+def write_hint(file: int) -> int:
+    hint: int = struct.unpack("Q", fcntl.fcntl(file, GET_RW_HINT, bytes(8)))[0]
+    return hint
+
+
+def read_write_hint(path: str) -> tuple[int, int]:
+    file = opened(path)
+    return file, write_hint(file)
+
+
+def change_write_hint(path: str) -> None:
+    """It stays with the file."""
+    file, hint = read_write_hint(path)
+    fcntl.fcntl(file, SET_RW_HINT, struct.pack("Q", 3 if hint == 4 else 4))
+
+
+def extents(file: int, request: int) -> int:
+    """Of a file, by FS_IOC_FIEMAP or by what ext4 has of them in memory."""
+    wanted = bytearray(struct.pack("QQ4I", 0, 1 << 40, 0, 0, 16, 0) + bytes(16 * 56))
+    fcntl.ioctl(file, request, wanted)
+    count: int = struct.unpack_from("I", wanted, 20)[0]
+    return count
+
+
+def forget_extents(path: str) -> tuple[int, int]:
+    file = opened(path)
+    fcntl.ioctl(file, CLEAR_ES_CACHE)
+    return file, extents(file, GET_ES_CACHE)
+
+
 def number_in(path: str) -> int:
     return int(Path(path).read_text().split()[0])
 
@@ -146,6 +178,16 @@ WAYS: dict[str, Way] = {
     ),
     "the count of asynchronous reads": (*rose("/proc/sys/fs/aio-nr", 64), take_asynchronous_reads),
     "the count of pseudo-terminals": (*rose("/proc/sys/kernel/pty/nr", 8), lambda _: [os.openpty() for _ in range(8)]),
+    "a hint for what is written": (
+        read_write_hint,
+        lambda before: write_hint(before[0]) != before[1],
+        change_write_hint,
+    ),
+    "the extents that ext4 has in memory": (
+        forget_extents,
+        lambda before: extents(before[0], GET_ES_CACHE) > before[1],
+        lambda path: extents(opened(path), FIEMAP),
+    ),
     "asking whether a page is in memory (preadv2)": (evict, is_cached, read_page),
     "asking whether a page is in memory (mincore)": (evict, is_in_core, read_page),
 }

@@ -14,6 +14,7 @@ import signal
 import socket
 import struct
 import tempfile
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -269,6 +270,18 @@ def drops_pages() -> None:
     raise OSError("nothing is done")
 
 
+def has_a_line_printed_again() -> None:
+    """By a thread of the kernel, in no group of ours, each time a byte of this program asks for it."""
+    main, side = os.openpty()
+    settings = termios.tcgetattr(side)
+    settings[3] |= termios.ICANON | termios.ECHO | termios.IEXTEN
+    termios.tcsetattr(side, termios.TCSANOW, settings)
+    os.write(main, b"abc\x12")
+    seen = b""
+    while not seen.endswith(b"\nabc"):
+        seen += os.read(main, 100)
+
+
 def changes_a_terminal() -> None:
     """Its line discipline, for which the kernel may load a module; here the usual one."""
     for file in os.openpty():
@@ -379,6 +392,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "use up huge pages": asks_for_huge_pages,
     "make the disk empty its cache": reaches_the_disk,
     "drop a page from memory by advice": drops_pages,
+    "have a line printed again on a terminal": has_a_line_printed_again,
     "change the discipline of a terminal": changes_a_terminal,
     "start the machine's program for core files": starts_the_machines_program_for_core_files,
     "change when the kernel takes it": lambda: writes_back(Path("/proc/self/oom_score_adj")),
