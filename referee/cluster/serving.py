@@ -16,6 +16,7 @@ from distributed import Scheduler, SchedulerPlugin, Status, Worker
 from distributed.core import rpc
 from distributed.worker import DEFAULT_METRICS
 
+from referee.cluster.arrivals import limit_arrivals
 from referee.cluster.machine import METRIC, Facts, Versions, own_versions
 from referee.cluster.peers import Certificates, Peer, parse_scheduler
 from referee.cluster.plugin import MachinePlugin
@@ -87,6 +88,7 @@ async def _schedule(host: str, port: int, certificates: Certificates | None, das
             plugins=[VersionsPlugin(), RelayPlugin()],
         )
         async with scheduler:
+            limit_arrivals(scheduler)
             tell(f"scheduler at {scheduler.address}")
             await stop.wait()
     except OSError as error:
@@ -161,6 +163,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
         )
         try:
             async with worker:
+                limit_arrivals(worker)
                 tell(f"machine {facts.name} plays for {peer.address} with {facts.slots} slots ({facts.kind})")
                 finished = asyncio.ensure_future(worker.finished())
                 stopping = asyncio.ensure_future(stop.wait())
