@@ -9,7 +9,7 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -397,6 +397,10 @@ class Connection:
             self._refused.add(address)
             self._note(f"machine '{facts.name}' gets no matches: it has {difference}")
             return
+        if any(machine.name == facts.name for machine in self._machines.values()):
+            shown = one_line(f"{facts.name} ({address.partition('://')[2]})")
+            self._note(f"two machines are called '{facts.name}': one is '{shown}' here; give each its own --name")
+            facts = replace(facts, name=shown)
         if self._forgets:
             self.histories[facts.name] = History()
         history = self.histories.setdefault(facts.name, History())

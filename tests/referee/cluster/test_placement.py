@@ -185,6 +185,28 @@ def test_a_machine_of_another_version_gets_no_matches_and_is_named(cluster, note
     assert any(f"'old' gets no matches: it has {other} 0.0" in note for note in notes)
 
 
+def test_two_machines_of_one_name_do_not_share_their_faults(cluster, notes):
+    """One that plays nothing had the other one of its name drained."""
+    made = cluster(facts("east"))
+    made._connection.join("tcp://10.0.0.9:40001", {**facts("east").to_values(), "busy": {}})
+    assert [machine.name for machine in made.machines] == ["east", "east (10.0.0.9:40001)"]
+    assert "two machines are called 'east'" in notes[-1]
+    _, broken = made.machines
+    for number in range(MOST_FAULTS):
+        made._connection.fault(broken, f"m{number}", "its disk is full")
+    assert [bool(machine.history.drained) for machine in made.machines] == [False, True]
+    assert notes[-1] == "machine 'east (10.0.0.9:40001)' gets no more matches: its disk is full"
+
+
+def test_a_machine_that_has_come_back_keeps_its_name_and_its_faults(cluster):
+    made = cluster(facts("east"))
+    (east,) = made.machines
+    made._connection.fault(east, "m1", "its disk is full")
+    made._connection._lose([east], "it is gone")
+    join(made, "east")
+    assert [(machine.name, machine.history.faults) for machine in made.machines] == [("east", ["m1"])]
+
+
 def test_who_tells_something_else_is_no_machine(cluster, notes):
     made = cluster()
     made._connection.join("tcp://x", {"name": "x"})
@@ -636,6 +658,7 @@ def test_matches_of_a_ladder_wait_for_a_machine_that_can_play_them(cluster, note
     waits = [note for note in notes if note.startswith("matches wait: ")]
     assert len(waits) == 1
     assert "'Ada' is to play in the sandbox, which works on no machine" in waits[0]
+    made._connection._lose([one for one in made.machines if one.name == "east"], "it is gone")
     made._connection.join("tcp://repaired", {**facts("east").to_values(), "busy": {}})
     assert chosen(made, spec()) == "east"
 
