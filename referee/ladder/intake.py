@@ -269,20 +269,44 @@ class Intake:
 
     async def _build_again(self, bot: LadderBot) -> None:
         """Without another trial: it has qualified. After trouble it is tried again, as long as it is to play."""
-        last: dict[str, Any] = {}
         async with self._turns:
             self._note(f"the build of '{bot.name}', version {bot.version}, is gone: it is built again")
-            log = self._places.logs / f"{bot.content}.txt"
-            async with self._trials(self._trial(bot.name, bot.content, ()), log) as work:
-                while line := await work.readline():
-                    last = json.loads(line)
-                how = await work.ended()
-        if last.get("event") != "done":
-            why = one_line(str(last.get("reason", f"its process ended with {how}")))
-            self._note(f"warning: '{bot.name}' cannot be built again, and waits: {why}")
+            why = await self._build_now(bot)
+        if why:
+            self._note(f"warning: '{bot.name}' cannot be built again, and waits: {one_line(why)}")
             self._failed[bot.content] += 1
             await asyncio.sleep(min(MOST_BACK_OFF_S, self._back_off_s * 2 ** (self._failed[bot.content] - 1)))
         await asyncio.to_thread(self._store.note_roster_change)
+
+    async def _build_now(self, bot: LadderBot) -> str:
+        """What kept a bot from being built, '' for nothing."""
+        log = self._places.logs / f"{bot.content}.txt"
+        last: dict[str, Any] = {}
+        began_s = time.monotonic()
+        limit_s = self._build_limit_s
+        try:
+            async with self._trials(self._trial(bot.name, bot.content, ()), log) as work:
+                while True:
+                    async with asyncio.timeout(limit_s - (time.monotonic() - began_s)):
+                        line = await work.readline()
+                    if not line:
+                        ended = f"its process ended with {await work.ended()}"
+                        return "" if last.get("event") == "done" else str(last.get("reason", ended))
+                    waited, last = last.get("event") == "wait", json.loads(line)
+                    waits = last["event"] == "wait"
+                    if waits is not waited:  # for a machine of the cluster: no time of the build
+                        began_s, limit_s = time.monotonic(), MOST_WAIT_S if waits else self._build_limit_s
+        except TimeoutError:
+            if last.get("event") == "wait":
+                return f"no machine began with it within {limit_s:g} s"
+            return f"the build took longer than {limit_s:g} s"
+        except (MatchLost, OSError) as error:
+            return str(error)
+
+    @property
+    def _build_limit_s(self) -> float:
+        """For fetching and compiling, and what is to be done beside that."""
+        return 2 * self._config.hand_ins.build_s + self._build_margin_s
 
     def _waiting(self) -> list[WaitingVersion]:
         """In the order in which they came. A version that plays in one division may have others left."""
@@ -540,7 +564,7 @@ class Intake:
         active: bool,
     ) -> None:
         store, began_s, step = self._store, time.monotonic(), "built"
-        build_s = 2 * self._config.hand_ins.build_s + self._build_margin_s
+        build_s = self._build_limit_s
         limit_s = build_s
         begun: set[str] = set()
         waits = False

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
+from referee.ladder import intake as intake_module
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
 from referee.ladder.disk import DiskWatch
@@ -339,6 +340,45 @@ async def test_a_build_that_is_gone_is_made_again_and_the_bot_is_looked_at_again
     assert notes[0] == "the build of 'mine', version 1, is gone: it is built again"
     assert notes[1:] == ([] if "done" in last else ["warning: 'mine' cannot be built again, and waits: no make"])
     assert store.version("mine", 1).status == "active"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [("", "the build took longer than 0.5 s"), ('{"event": "wait"}', "no machine began with it within 0.4 s")],
+)
+async def test_a_build_again_that_never_ends_is_given_up_and_others_are_built(
+    config: LadderConfig,
+    store: LadderStore,
+    hand_ins: LadderHandIns,
+    sign: Sign,
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    why: str,
+) -> None:
+    """Hand-ins waited behind it."""
+    send(hand_ins, sign(), archive(bot_files(more='build = ["true"]\n')))
+    end(store, 1, "active")
+    notes: list[str] = []
+    before = store.change_count()
+    words = [sys.executable, "-c", f"import time; print({said!r}, flush=True) if {said!r} else None; time.sleep(3600)"]
+    monkeypatch.setattr(intake_module, "MOST_WAIT_S", 0.4)
+    intake = Intake(
+        config,
+        store,
+        RANDOM,
+        note=notes.append,
+        unbuilt=[active_bot(store)],
+        command=words,
+        back_off_s=0.01,
+        build_margin_s=3600.0 if said else 0.5 - 2 * config.hand_ins.build_s,
+    )
+    task = asyncio.create_task(intake.run())
+    async with asyncio.timeout(60):
+        while store.change_count() == before:  # noqa: ASYNC110 - of another thread
+            await asyncio.sleep(0.02)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert notes[1:] == [f"warning: 'mine' cannot be built again, and waits: {why}"]
 
 
 def test_files_of_bots_that_play_no_more_are_not_held(
