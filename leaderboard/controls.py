@@ -14,6 +14,8 @@ from referee.record.journal import (
     in_force,
     unapproved_among,
 )
+from referee.record.reader import Record
+from referee.record.store import match_id_of, why_aside
 from referee.texts import listed
 
 _TOLD = {
@@ -203,6 +205,14 @@ class Rulings:
             return "This match does not count: it was annulled."
         ranks = ", ".join(f"{seat.name} {rank}" for seat, rank in zip(seats, verdict.ranking, strict=False))
         return f"This match was judged again, and counts with another ranking: {ranks}."
+
+
+def ruling_on(record: Record, controls: Sequence[Control]) -> str:
+    """A sentence on why the record of a match was set aside, or on what was decided about a match that has ended; ''
+    for nothing."""
+    if why := why_aside(record.path):
+        return f"This record does not count: it was set aside ({why.replace('_', ' ')})."
+    return Rulings(controls).about(match_id_of(record.path), record.header.seats) if record.footer is not None else ""
 
 
 def unapproved_in(row: MatchRow, approvals: Approvals) -> frozenset[str]:

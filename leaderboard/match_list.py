@@ -8,7 +8,7 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leaderboard.controls import Rulings, annulled_entries
+from leaderboard.controls import annulled_entries, ruling_on
 from leaderboard.records import MatchRow
 from leaderboard.results import has_people, is_person
 from referee.errors import JournalError, UsageError
@@ -193,18 +193,13 @@ def progress_of(path: Path) -> str:
 
 
 def ruling_of(record: Record) -> str:
-    """A sentence on what an organiser decided about a match that has ended, or on why its record was set aside; '' for
-    nothing, or where no run says it."""
-    if why := why_aside(record.path):
-        return f"This record does not count: it was set aside ({why.replace('_', ' ')})."
+    """`ruling_on` of a record, by the journal of the run in which it lies, if it can be read."""
     folder = counts_in(record.path)
-    if folder is None or record.footer is None:
-        return ""
     try:
-        journal = read_brief(RunFolder(folder).journal)
+        controls = read_brief(RunFolder(folder).journal).controls if folder is not None else ()
     except JournalError:
-        return ""
-    return Rulings(journal.controls).about(match_id_of(record.path), record.header.seats)
+        controls = ()
+    return ruling_on(record, controls)
 
 
 class Decided:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from leaderboard.comparison import Compared
-from leaderboard.controls import Rulings
+from leaderboard.controls import ruling_on
 from leaderboard.evidence import evidence_of, output_title
 from leaderboard.frames import board_at, extent_of, seat_pictures, step_of_fault, step_words, viewer_of, viewers
 from leaderboard.pairings import pairing_rows, pairings_page, rounds_with_tables
@@ -386,8 +386,7 @@ def match(request: Request) -> Response:
         ending=ending,
         said="" if ending is None else extent.said,
         end_step=end,
-        why_aside=why_aside(record.path),
-        ruled="" if run is None or why_aside(record.path) else Rulings(run.controls).about(head.match_id, head.seats),
+        ruled=ruling_on(record, () if run is None else run.controls),
         attempts=_other_attempts(place, record),
         failed_starts=[
             start

@@ -33,4 +33,4 @@ async def test_an_attempt_that_does_not_count_is_shown_with_its_reason(
     assert "Another attempt does not count (void):" in shown
     assert "Ada did not start: the match does not count</a>" in shown
     assert "This attempt" not in shown
-    assert "This attempt at the match does not count: void." in (await web.get("/runs/cup/matches/m1.1-void")).text
+    assert "This record does not count: it was set aside (void)." in (await web.get("/runs/cup/matches/m1.1-void")).text
