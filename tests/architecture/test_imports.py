@@ -120,6 +120,7 @@ ALLOWED = {
         "referee.games",
     },
     "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_env", "crosstown_proto"},
+    "referee.cluster.arrivals": {"referee.addresses", "referee.wire.patience"},  # timers, no streams
     "referee.cluster.peers": {"referee.errors", "referee.wire.public_address"},
     "referee.cluster": {
         "referee.cluster",
