@@ -21,7 +21,7 @@ from leaderboard.controls import Counted
 from leaderboard.evidence import BotFault
 from leaderboard.plots import history_plot, interval_bar, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
-from leaderboard.results import is_mirror
+from leaderboard.results import has_people, is_mirror
 from leaderboard.schedule_view import NO_TABLE, FormatTable, Pairing
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
@@ -99,7 +99,7 @@ def report_html(
     environment.filters |= FILTERS
     environment.filters["urlencode"] = lambda path: quote(os.fsencode(path))  # whose folders' names may be no UTF-8
     environment.globals["interval_bar"] = bar_cell
-    environment.tests["mirror"] = is_mirror
+    environment.tests |= {"mirror": is_mirror, "with_people": has_people}
     return environment.get_template("report.html").render(
         title=title,
         style=Markup((TEMPLATES / "base.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file

@@ -210,9 +210,7 @@ def _ranked(rows: Iterable[Standing]) -> list[Standing]:
         last = ranked[-1] if ranked else None
         together = last is not None and last.group == row.group
         place = place + 1 if together else 1
-        same = (
-            together and last is not None and _told(last.mu) == _told(row.mu) and _told(last.sigma) == _told(row.sigma)
-        )
+        same = together and last is not None and _are_equal(last.mu, row.mu) and _are_equal(last.sigma, row.sigma)
         ranked.append(replace(row, rank=None if not row.rated else last.rank if same and last else place))
     return ranked
 
@@ -220,12 +218,17 @@ def _ranked(rows: Iterable[Standing]) -> list[Standing]:
 def _order(row: Standing) -> tuple[float, float, float, str, str]:
     if row.group is None or row.conservative is None or row.mu is None:
         return math.inf, 0.0, 0.0, row.name, row.entry_id
-    return row.group, -_told(row.conservative), -_told(row.mu), row.name, row.entry_id
+    return row.group, -_rounded(row.conservative), -_rounded(row.mu), row.name, row.entry_id
 
 
-def _told(rating: float | None) -> float:
-    """The number rounded to 9 decimals: the others differ by machine, and equal results must have equal ranks."""
-    return round(rating or 0.0, 9)
+def _rounded(rating: float) -> float:
+    """To 9 decimals: the others differ by machine."""
+    return round(rating, 9)
+
+
+def _are_equal(one: float | None, other: float | None) -> bool:
+    """Whether they differ by nothing but the rounding of the computation: equal results must have equal ranks."""
+    return math.isclose(one or 0.0, other or 0.0, rel_tol=0.0, abs_tol=1e-9)
 
 
 def apart(table: Iterable[Standing]) -> str:

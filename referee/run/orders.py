@@ -65,11 +65,11 @@ def give(
     place = orders_folder(folder)
     id_ = f"{time.time_ns():020}-{secrets.token_hex(4)}"
     order, taken, answer = (place / f"{id_}{suffix}" for suffix in (_ORDER, _TAKEN, _ANSWER))
-    until_s = time.monotonic() + _BEGIN_S
+    began_s = time.monotonic()
     while not place.is_dir():
         if not is_run(folder.lock):
             return id_, False
-        if time.monotonic() > until_s:
+        if time.monotonic() > began_s + min(_BEGIN_S, wait_s):
             raise BusyError("the runner takes no orders now", _STOP)
         time.sleep(_POLL_S)
     try:
@@ -78,7 +78,7 @@ def give(
         return id_, False
     except OSError as error:
         raise PlatformError(f"cannot write {order}: {error.strerror}", "check the folder and its rights") from error
-    until_s = time.monotonic() + wait_s
+    until_s = began_s + wait_s
     while True:
         waits = order.exists() or taken.exists()
         if (said := _read(answer)) is not None:

@@ -73,6 +73,15 @@ def test_ratings_that_differ_by_rounding_alone_share_a_rank_and_stand_by_name(ma
     assert [(row.rank, row.name) for row in by_live_rating(rows)] == [(1, "A"), (1, "B")]
 
 
+def test_equal_ratings_on_both_sides_of_a_rounded_place_share_a_rank(make_row):
+    a, b = standings([make_row(0, {"a": 1, "b": 2}), make_row(1, {"b": 1, "a": 2})])
+    middle = next(
+        number for step in range(1000) if round(number := 25 + (2 * step + 1) * 5e-10, 9) != round(number + 4e-15, 9)
+    )
+    rows = [replace(a, live_mu=middle, live_sigma=2.5), replace(b, live_mu=middle + 4e-15, live_sigma=2.5)]
+    assert {row.rank for row in by_live_rating(rows)} == {1}
+
+
 def two_groups(make_row):
     """a beats b, three times; c beats d, and d beats e, once each; f has a match against itself alone."""
     rows = [make_row(place, {"a": 1, "b": 2}) for place in range(3)]

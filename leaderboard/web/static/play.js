@@ -63,7 +63,7 @@
           const button = element("button", kind, "thing");
           button.type = "button";
           button.disabled = most === 0;
-          button.ariaPressed = thing >= most;
+          button.setAttribute("aria-pressed", thing >= most);
           button.addEventListener("click", () => press([button]));
           things.push({ button, number });
         }
@@ -73,10 +73,10 @@
     select.querySelector(".things").replaceChildren(...things.map(({ button }) => button));
   }
 
-  const isKept = (button) => button.ariaPressed === "true";
+  const isKept = (button) => button.getAttribute("aria-pressed") === "true";
 
   function press(buttons) {
-    for (const button of buttons) button.ariaPressed = !isKept(button);
+    for (const button of buttons) button.setAttribute("aria-pressed", !isKept(button));
     showSelected();
   }
 
@@ -84,8 +84,9 @@
     const { button, kinds, counts } = asked.selection;
     const taken = counts.map((_, number) => things.filter((thing) => thing.number === number && !isKept(thing.button)).length);
     const words = kinds.map((kind, number) => (taken[number] ? `${taken[number]} ${kind}` : "")).filter(Boolean);
-    selected.textContent = words.length ? `${button}: ${words.join(", ")}` : button;
     selected.disabled = selectedAction(taken) === undefined;
+    const said = words.join(", ");
+    selected.textContent = said ? `${button}: ${selected.disabled ? "not possible with " : ""}${said}` : button;
     selected.dataset.taken = taken;
   }
 
@@ -124,7 +125,7 @@
   // stands, and with keys goes on from them to the first choice.
   function hold() {
     const at = document.activeElement;
-    if (![board, list, narrowed, resign, select].some((place) => place.contains(at))) return;
+    if (![board, list, narrowed, finding, resign, select].some((place) => place.contains(at))) return;
     byKeys = at.matches(":focus-visible");
     status.focus({ preventScroll: true });
   }

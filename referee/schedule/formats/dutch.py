@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from referee.schedule.formats.matching import best_matching
-from referee.schedule.formats.pairing import helping_edges, maximum_matching
+from referee.schedule.formats.pairing import has_larger_matching, helping_edges, maximum_matching
 
 WHITE, BLACK = "white", "black"
 DOWN, UP = "down", "up"
@@ -183,6 +183,11 @@ def kept_from_pairing(players: Sequence[Player], forbidden: frozenset[frozenset[
         if frozenset((one.bot, other.bot)) in forbidden and _allowed(one, other, frozenset())
     ]
     return [(players[one].bot, players[other].bot) for one, other in helping_edges(_graph(players, forbidden), edges)]
+
+
+def forbidden_leave_fewer_pairs(players: Sequence[Player], forbidden: frozenset[frozenset[int]]) -> bool:
+    """Whether more pairs would keep the absolute criteria if none were forbidden."""
+    return has_larger_matching(_graph(players, frozenset()), _graph(players, forbidden))
 
 
 _Order = Callable[[int, int], int]

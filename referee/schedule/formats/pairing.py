@@ -138,6 +138,16 @@ def kept_apart_by(
     return [pair for pair in pairs if not set(out).isdisjoint(pair)]
 
 
+def leave_fewer_pairs(order: Sequence[int], forbidden: Pairs, met: Met) -> bool:
+    """Whether more pairs of bots that have not met would be possible if none were forbidden."""
+    return has_larger_matching(_strangers(order, met, frozenset()), _strangers(order, met, forbidden))
+
+
+def has_larger_matching(graph: "Graph", other: "Graph") -> bool:
+    """Whether more pairs can be made of `graph` than of the other one, with the same nodes."""
+    return maximum_matching(graph).count(-1) < maximum_matching(other).count(-1)
+
+
 def helping_edges(graph: "Graph", edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Those of the edges, which are not in the graph, each of which would make its largest matchings larger: both ends
     stay free in one of them. Of a graph of more than `_EXACT` nodes: each end stays free in one of them."""

@@ -34,11 +34,12 @@ from referee.schedule.formats.dutch import (
     History,
     Part,
     Player,
+    forbidden_leave_fewer_pairs,
     kept_from_pairing,
     pair_round,
     with_colours,
 )
-from referee.schedule.formats.pairing import kept_apart_by, make_pairs, make_tables
+from referee.schedule.formats.pairing import kept_apart_by, leave_fewer_pairs, make_pairs, make_tables
 from referee.schedule.formats.parts import SEEDING, in_order_of_seeds
 from referee.schedule.formats.points import ranks, show
 from referee.schedule.formats.restrictions import (
@@ -56,6 +57,9 @@ from referee.schedule.formats.restrictions import (
 from referee.schedule.formats.scores import TIE_BREAK_SETTING, Key, Scores, tie_breaks_of
 
 FIDE = "fide"
+
+_TOGETHER = "the forbidden pairs leave"
+"""Where no single one of them is to blame."""
 
 SETTINGS = (
     Setting(
@@ -263,19 +267,23 @@ def _pair(
         if made is not None:
             return *made, []
         apart = kept_from_pairing(seen, forbidden)
-        why = f", since {pairs_of(field, apart)} too few other pairs" if apart else ""
+        together = not apart and forbidden_leave_fewer_pairs(seen, forbidden)
+        whose = pairs_of(field, apart) if apart else _TOGETHER if together else ""
+        why = f", since {whose} too few other pairs" if whose else ""
         notices.append(f"round {round_}: no pairing keeps the FIDE rules{why}; so the usual pairing is used")
     make = make_pairs if players == 2 else make_tables
     tables, out = make(left, players, points, table.met, table.byes, forbidden)
     if len(out) > len(left) % players:
         pairs = kept_apart_by(left, out, players, forbidden)
-        why = pairs_of(field, pairs) if pairs else "the forbidden pairs leave"
+        why = pairs_of(field, pairs) if pairs else _TOGETHER
         notices.append(f"round {round_}: {names_of(field, out)} sit out, since {why} no table for them")
     if forbidden and players == 2 and (again := [pair for pair in tables if table.met[frozenset(pair)]]):
-        apart = kept_apart_by([bot for pair in tables for bot in pair], (), players, forbidden, table.met)
-        if apart:
+        playing = [bot for pair in tables for bot in pair]
+        apart = kept_apart_by(playing, (), players, forbidden, table.met)
+        if apart or leave_fewer_pairs(playing, forbidden, table.met):
+            why = pairs_of(field, apart) if apart else _TOGETHER
             twice = ", ".join(f"{field.name_of(one)} - {field.name_of(other)}" for one, other in again)
-            notices.append(f"round {round_}: {twice} meet again, since {pairs_of(field, apart)} too few other pairs")
+            notices.append(f"round {round_}: {twice} meet again, since {why} too few other pairs")
     if seen:
         by_bot = {one.bot: one for one in seen}
         tables = [with_colours(by_bot[one], by_bot[other]) for one, other in tables]

@@ -93,6 +93,7 @@ def test_every_decision_of_a_command_can_be_made_on_the_page(intake, cup, write_
             assert answer.status_code == 200, answer.text
             assert fields.get("reason", "") in answer.text
         assert "Late" in answer.text
+        assert '<time datetime="' in answer.text, "when it was decided"
 
     asyncio.run(steps())
     run = Run(cup.folder)

@@ -141,6 +141,26 @@ def test_a_round_that_forbidden_pairs_keep_from_the_fide_rules_says_which():
     )
 
 
+@pytest.mark.parametrize("pairing", ["usual", "fide"])
+def test_a_round_that_forbidden_pairs_only_together_keep_from_other_pairs_says_so(pairing):
+    """Of bot0 - bot2 and bot1 - bot3 neither alone would be of use: the other two have met."""
+    field = field_of(
+        swiss.FORMAT,
+        4,
+        forbidden=[["bot0", "bot2"], ["bot1", "bot3"]],
+        rounds=3,
+        fixed=[{"round": 1, "bots": ["bot0", "bot3"]}, {"round": 2, "bots": ["bot2", "bot3"]}],
+        byes=[{"round": 2, "bots": ["bot0", "bot1"]}],
+        pairing=pairing,
+    )
+    _, _, notices = played_out(swiss.FORMAT, field, by_strength)
+    assert notices[-1] == ("round 3: 'bot2' - 'bot3' meet again, since the forbidden pairs leave too few other pairs")
+    assert (pairing == "fide") == any(
+        text.startswith("round 3: no pairing keeps the FIDE rules, since the forbidden pairs leave too few other pairs")
+        for text in notices
+    )
+
+
 @given(st.integers(2, 12), st.data())
 @settings(max_examples=60, deadline=None)
 def test_each_forbidden_pair_that_is_named_would_let_more_bots_play(bots, data):
