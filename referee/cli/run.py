@@ -88,7 +88,7 @@ def run(
             worker.prepare(game.game for game in config.games)
     tournament = _load(config, known, out, peer, dry_run=dry_run, accept_weaker=accept_weaker)
 
-    from referee.cli.run_pages import play_tournament, preview
+    from referee.cli.run_pages import play_tournament
     from referee.tournament.resources import available_cores
 
     if early is not None:
@@ -96,6 +96,8 @@ def run(
 
     workers = workers or len(available_cores())
     if dry_run:
+        from referee.cli.run_preview import preview
+
         preview(tournament, out, workers, new=new, listed=listed, as_json=as_json)
         return
     code = play_tournament(

@@ -370,6 +370,7 @@ FOR_TYPES_ALONE = {
     "referee.cli.listening": "the web framework takes as long to load as the rest of the command",
     "referee.cli.output": "commands that print JSON do without rich",
     "referee.cli.run_pages": "commands that print JSON do without rich, and a run begins without numpy",
+    "referee.cli.run_preview": "commands that print JSON do without rich, and `run` without what it alone needs",
     "leaderboard.indexer": "a run begins without numpy",
     "leaderboard.index": "a run begins without numpy",
     "leaderboard.match_list": "a list of the last matches does without numpy",
