@@ -70,8 +70,8 @@ _ETC_PATTERNS = ("java-*",)  # Debian's JDKs keep their settings there
 _ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "services", "protocols", "pki")
 _PRLIMIT = Path("/usr/bin/prlimit")
 _COUNTED = (
-    *("buddyinfo", "diskstats", "interrupts", "key-users", "locks", "pagetypeinfo", "pressure", "schedstat"),
-    *("slabinfo", "softirqs", "sys/fs", "sys/kernel/pty", "timer_list", "vmstat", "zoneinfo"),
+    *("buddyinfo", "diskstats", "fs", "interrupts", "irq", "key-users", "locks", "pagetypeinfo", "pressure"),
+    *("schedstat", "slabinfo", "softirqs", "sys/fs", "sys/kernel/pty", "timer_list", "vmstat", "zoneinfo"),
 )
 """In /proc: what the kernel counts for the whole machine and no runtime needs. One bot could move such a number and
 another read it."""

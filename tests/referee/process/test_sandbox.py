@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import uuid
@@ -193,6 +194,24 @@ async def test_it_takes_no_core_and_no_disk_from_others(confined: Any) -> None:
     await bot.wait()
     if bot_filter():
         assert bot.output().stdout_text() == "0 EPERM 0\n", bot.output().stderr_text()
+
+
+COUNTS_OF_THE_MACHINE = (
+    "import os\n"
+    "def is_told(name):\n"
+    "    path = '/proc/' + name\n"
+    "    try: return bool(os.listdir(path) if os.path.isdir(path) else open(path).read(1))\n"
+    "    except OSError: return False\n"
+    "print([name for name in ('fs', 'interrupts', 'irq', 'vmstat') if is_told(name)])\n"
+)
+
+
+async def test_it_does_not_see_what_the_kernel_counts_for_the_whole_machine(confined: Any) -> None:
+    found = subprocess.run([sys.executable, "-c", COUNTS_OF_THE_MACHINE], capture_output=True, text=True, check=True)
+    assert "vmstat" in found.stdout
+    bot = await confined(COUNTS_OF_THE_MACHINE)
+    await bot.wait()
+    assert bot.output().stdout_text() == "[]\n", bot.output().stderr_text()
 
 
 @pytest.fixture
