@@ -8,13 +8,14 @@ import resource
 import shlex
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -107,6 +108,17 @@ def _outcomes(
     return sorted(found, key=lambda outcome: (outcome.place, outcome.match_id)), unusable
 
 
+def _taken_outcomes(then: Run, taken: Collection[Any]) -> Iterable[Outcome]:
+    """How the matches ended that a run has lost since, by their records that were set aside: who met whom later
+    followed from that."""
+    found: dict[str, Outcome] = {}
+    for path in then.records.aside_paths().values():
+        match_id = match_id_of(path)
+        if match_id in taken and (row := read_match(path, then.anchors.digests.get(match_id, "")).row) is not None:
+            found[match_id] = _outcome(row)
+    return found.values()
+
+
 def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIndex | None = None) -> Gaps:
     """Nothing is missing of a run that is not finished, or whose format is not installed here. `known` is what records
     say that were read already, by match id.
@@ -122,12 +134,12 @@ def gaps_of(run: Run, known: Mapping[str, Outcome] | None = None, index: TableIn
     finished, since = text.events[finish], text.events[finish + 1 :]
     rows, unusable = _outcomes(run, known, index)
     then = Run(run.folder, text.until(finish))
-    try:
-        progress = then.progress(rows)
-    except UnknownFormat:
-        return Gaps(path)
     there = {row.match_id for row in rows}
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
+    try:
+        progress = then.progress(sorted([*rows, *_taken_outcomes(then, taken)], key=attrgetter("place")))
+    except UnknownFormat:
+        return Gaps(path)
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
     bad = {match_id for path_ in unusable if place_of(match_id := match_id_of(path_)) is not None} - left
     scheduled: set[str] = set()

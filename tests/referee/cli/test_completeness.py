@@ -119,6 +119,20 @@ def test_matches_that_a_finished_run_was_given_are_still_to_be_played(make_run, 
     assert not Run(folder.path).finished
 
 
+def test_no_match_is_missing_that_an_annulment_since_the_end_would_have_led_to(make_run, crosstown, gaps):
+    """The winner has left. Without one of its first matches, another bot would have been in the final."""
+    folder = make_run(style="knockout", blocks=2, played=99, others=BOTS)
+    assert crosstown("withdraw", "cup", "<ann>").code == 0
+    say(folder, "finished", rated=len(names(folder)), missing=0)
+    rows = [row for row in load_index(folder).rows if "<ann>" in [seat.name for seat in row.seats]]
+    for row in rows:
+        assert crosstown("annul", "cup", row.match_id).code == 0
+        assert gaps() == []
+    gone = names(folder)[0]
+    (folder.matches / f"{gone}.jsonl.gz").unlink()
+    assert [one["missing"] for one in gaps()] == [[gone]]
+
+
 def test_a_run_that_goes_on_misses_nothing(make_run, gaps):
     make_run(played=2)
     assert gaps() == []
