@@ -375,7 +375,7 @@ class _Place:
         """The remote_bot, once it is there and plays nothing else. BotStartError if that takes too long, or if it is
         not the `version` that is wanted; None for any."""
         left_s = self._waited_for_until_s - time.monotonic()
-        limit_s = left_s if left_s > 0 and self.remote_bot.session is None else max(startup_s, left_s)
+        limit_s = left_s if left_s > 0 and not self.remote_bot.has_come else max(startup_s, left_s)
         until_s, lag_before_ns = time.monotonic() + limit_s, self._clock.lag_ns()
         try:
             async with time_limit(self._clock, limit_s):
@@ -406,13 +406,15 @@ class _Place:
         """A bot whose connection broke is waited for as long as it may stay away. Time in which the referee was late
         since `lag_before_ns` is given back. Raises HandshakeError."""
 
+        since_s = time.monotonic() if self.remote_bot.has_come else self._awaited_since_s
+
         def left_s() -> float:
             own_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
             return max(own_s, self.remote_bot.back_within_s)
 
         while True:
             try:
-                waited_s = time.monotonic() - self._awaited_since_s
+                waited_s = time.monotonic() - since_s
                 return await self.remote_bot.arrive(max(GRACE_NS / 1e9, left_s()), waited_s)
             except HandshakeError:
                 if left_s() <= 0:

@@ -98,6 +98,11 @@ class RemoteBot:
         return None if self._session is None or self._session.ended.done() else self._session
 
     @property
+    def has_come(self) -> bool:
+        """Whether it has opened a session, even one that has ended."""
+        return self._session is not None
+
+    @property
     def back_within_s(self) -> float:
         """How long a bot that is away may still take to come back; 0 for one that is there or gone."""
         session = self.session
@@ -126,7 +131,8 @@ class RemoteBot:
                     self._came.clear()
                     await self._came.wait()
         except TimeoutError:
-            raise HandshakeError(self._problem or f"it did not connect within {waited_s + limit_s:.0f} s") from None
+            what = "it did not connect again" if self.has_come else "it did not connect"
+            raise HandshakeError(self._problem or f"{what} within {waited_s + limit_s:.0f} s") from None
         return self.session
 
     def dismiss(self, bye: bytes) -> LastingSession | None:

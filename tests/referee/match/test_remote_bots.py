@@ -236,6 +236,41 @@ async def test_a_match_does_not_wait_for_a_bot_that_was_away_for_too_long(room: 
     playing.cancel()
 
 
+async def gone(hall: Room, entry: Entry) -> None:
+    """Until its session has ended."""
+    async with asyncio.timeout(WAIT_S):
+        while hall.table._pool._places[entry.id].remote_bot.session is not None:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.005)
+
+
+async def test_a_bot_that_was_there_has_its_whole_time_to_start_though_the_first_wait_ends(room: Any) -> None:
+    """Its next match waited for what was left of `wait_s`, in one case half a second, and blamed the bot."""
+    hall = await room(wait_s=0.5)
+    (ada, _), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    playing = [asyncio.create_task(bob.play())]
+    await ada.drop()
+    await gone(hall, ADA)
+    match = hall.begin()
+    done, _ = await asyncio.wait([match], timeout=0.8)
+    assert not done, "it may take 30 s to start"
+    again, _ = await hall.come(ADA)
+    playing.append(asyncio.create_task(again.play()))
+    assert (await match)[0].reason is R.NORMAL
+    for task in playing:
+        task.cancel()
+
+
+async def test_of_a_bot_that_was_there_it_is_said_that_it_did_not_connect_again(room: Any) -> None:
+    hall = await room(wait_s=0.1)
+    (ada, _), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    playing = asyncio.create_task(bob.play())
+    await ada.drop()
+    await gone(hall, ADA)
+    result, _ = await hall.begin(limits=Limits(startup_s=0.1))
+    assert "it did not connect again within" in result.faults[0].detail
+    playing.cancel()
+
+
 async def test_a_guest_that_plays_other_games_is_let_go_of(room: Any) -> None:
     hall = await room()
     await hall.come(ADA, games=["chess"])
