@@ -242,7 +242,8 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
 
 def lengthening(journal: JournalText, description: Mapping[str, Any]) -> Mapping[str, float] | None:
     """What a configuration extends a run to that has begun, by the keys of `Format.lengths`: nothing if it is the one
-    that the run began with, or that it has now. None if something else differs, or if it would make the run shorter."""
+    that the run began with, or that it has now. None if something else differs, or if it would make the run shorter: a
+    length that the file had before the command `extend` made the run longer does not."""
     assert journal.created is not None
     begun, begun_hash = journal.begun_with, journal.created.fields["hash"]
     if digest(description) == begun_hash:
@@ -251,14 +252,18 @@ def lengthening(journal: JournalText, description: Mapping[str, Any]) -> Mapping
         lengths = get_format(begun["format"]).lengths
     except UnknownFormat:
         return None
-    before = {**lengths(make_field(begun)), **journal.length}
+    at_first = lengths(make_field(begun))
+    before, in_file = {**at_first, **journal.length}, {**at_first, **journal.length_by_file}
     settings = {name: value for name, value in begun["settings"].items() if name in before}
     kept = {"settings": {**description["settings"], **settings}}
     if "blocks" in before:
         kept["blocks"] = begun["blocks"]
     if digest({**description, **kept}) != begun_hash:
         return None
-    wanted = lengths(make_field(description))
+    wanted = {
+        name: before.get(name, value) if value == in_file.get(name) else value
+        for name, value in lengths(make_field(description)).items()
+    }
     if wanted.keys() != before.keys() or any(is_shorter(name, wanted[name], before[name]) for name in wanted):
         return None
     return {name: value for name, value in wanted.items() if value != before[name]}

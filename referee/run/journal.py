@@ -141,6 +141,12 @@ class JournalText:
         return {name: value for control in self.controls for name, value in control.length.items()}
 
     @property
+    def length_by_file(self) -> Mapping[str, float]:
+        """The same, by the tournament file alone: what the file said when it last made the run longer."""
+        by_file = [control.length for control in self.controls if control.by == "file"]
+        return {name: value for length in by_file for name, value in length.items()}
+
+    @property
     def configuration(self) -> Mapping[str, Any]:
         """What it began with, as long as it is now."""
         begun, length = self.begun_with, self.length

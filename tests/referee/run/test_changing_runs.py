@@ -838,6 +838,18 @@ def test_a_file_that_is_shorter_than_the_run_has_become_is_refused(organiser):
     assert here.explained("run", here.file, "--quiet") == 2
 
 
+def test_a_file_that_made_a_run_longer_goes_on_after_the_command_made_it_longer_still(organiser):
+    here = organiser()
+    here.begin(2, "round-robin", blocks=2)
+    lengthen(here, "blocks = 2", "blocks = 3")
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert here.explained("extend", "cup", "--blocks", 3) == 0
+    assert here.explained("run", here.file, "--quiet") == 0, "as `extend` said: continue with the same file"
+    assert len(here.matches()) == 12, "six blocks"
+    lengthen(here, "blocks = 3", "blocks = 4")
+    assert here.explained("run", here.file, "--quiet") == 2, "fewer than six"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("style", "words", "what"),
