@@ -1,6 +1,5 @@
 """`crosstown standings`: the leaderboard of a run, also while it goes on."""
 
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -213,13 +212,17 @@ def anchors_of(words: Sequence[str], bots: Sequence["Participant"]) -> dict[str,
 
     anchors: dict[str, float] = {}
     for word in words:
-        name, equals, text = word.rpartition("=")
+        name, _, text = word.rpartition("=")
+        example = "write, for instance, --anchor random=1000"
         try:
             value = float(text)
         except ValueError:
-            value = math.nan
-        if not equals or not name or not abs(value) <= MOST_RATING:
-            raise UsageError(f"--anchor {word!r} is not BOT=ELO", "write, for instance, --anchor random=1000")
+            name, value = "", 0.0
+        if not name:
+            raise UsageError(f"--anchor {word!r} is not BOT=ELO", example)
+        if not abs(value) <= MOST_RATING:
+            what = f"the rating must be a number from {-MOST_RATING} to {MOST_RATING}, not {value}"
+            raise UsageError(f"--anchor {word!r}: {what}", example)
         anchors[find_participant(bots, name).entry_id] = value
     return anchors
 

@@ -456,3 +456,22 @@ def test_while_a_runner_is_at_work_the_live_table_is_kept_and_nothing_else(make_
         ("toy", 2): 4
     }
     assert read_snapshot(folder.database, "standings", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "what"),
+    [
+        ("<ann>=1e300", "the rating must be a number from -100000 to 100000, not 1e+300"),
+        ("<ann>=-100001", "the rating must be a number from -100000 to 100000, not -100001.0"),
+        ("<ann>=nan", "the rating must be a number from -100000 to 100000, not nan"),
+        ("<ann>", "is not BOT=ELO"),
+        ("=5", "is not BOT=ELO"),
+        ("<ann>=high", "is not BOT=ELO"),
+    ],
+)
+def test_of_an_anchor_it_is_said_what_is_wrong_with_it(make_run, crosstown, word, what):
+    make_run()
+    printed = crosstown("standings", "cup", "--anchor", word)
+    assert printed.code == 2
+    assert f"--anchor '{word}'" in printed.err
+    assert what in printed.err
