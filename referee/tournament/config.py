@@ -288,7 +288,7 @@ def load_config(path: Path, known: Sequence[Participant] = ()) -> TournamentConf
         stop_when=read_stop_when(file, style),
         bot_defaults=listed.defaults,
     )
-    _check_copies(file, config)
+    _check_copies(file, config, begun=bool(known))
     if not config.ponder and any(bot.remote for bot in config.bots):
         what = "a remote bot cannot be stopped while it is not asked anything"
         file.fail(("ponder",), what, "take ponder = false away, or the bots with remote = true")
@@ -309,17 +309,32 @@ def check_number(config: TournamentConfig, left_out: Sequence[LeftOut] = ()) -> 
     TomlFile(config.path).fail(("bots",), what, step)
 
 
-def _check_copies(file: TomlFile, config: TournamentConfig) -> None:
-    """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin."""
-    seats = config.players if config.settings.get("mirrors") else 1
+def _check_copies(file: TomlFile, config: TournamentConfig, *, begun: bool) -> None:
+    """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin. Of a run that
+    has `begun` with a remote bot, the other matches can be played."""
     for bot in config.bots:
-        if 0 < bot.copies < seats:
-            where = f"'bots[{bot.place + 1}].copies'" if bot.entry_list is None else "'copies'"
-            what = f"{where} is {bot.copies}, and with mirrors a bot takes {seats} seats of a match"
-            step = f"write copies = {seats}, or take mirrors away"
+        if problem := too_few_copies(bot, config.settings, config.players):
+            what, step = problem
             if bot.entry_list is not None:
-                raise ConfigError(bot.entry_list, bot.line, what, step)
-            file.fail(("bots", bot.place, "copies"), what, step)
+                raise ConfigError(bot.entry_list, bot.line, f"'copies' {what}", step)
+            if bot.remote is None:
+                file.fail(("bots", bot.place, "copies"), f"'bots[{bot.place + 1}].copies' {what}", step)
+            if not begun:
+                file.fail(("bots", bot.place, "remote"), f"'bots[{bot.place + 1}].remote' {what}", step)
+
+
+def too_few_copies(bot: BotConfig, settings: Mapping[str, Any], players: int) -> tuple[str, str] | None:
+    """What is wrong, and what to do, if a bot cannot take all seats of the match against itself that these settings of
+    a format ask for; `players` is the number of the seats."""
+    if not settings.get("mirrors"):
+        return None
+    if bot.remote is not None:
+        what = f"is true, and with mirrors a bot takes {players} seats of a match; a remote bot takes one at a time"
+        return what, "let the referee start the bot, or take mirrors away"
+    if 0 < bot.copies < players:
+        what = f"is {bot.copies}, and with mirrors a bot takes {players} seats of a match"
+        return what, f"write copies = {players}, or take mirrors away"
+    return None
 
 
 def plays_elsewhere(config: TournamentConfig) -> bool:

@@ -20,7 +20,7 @@ from referee.run.participants import Participant, participants_of
 from referee.schedule.spec import Limits
 from referee.tournament.bot_list import read_defaults, with_defaults
 from referee.tournament.bot_sections import RemoteBot, RemoteConfig, SandboxConfig, check_grants, read_bot
-from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
+from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config, too_few_copies
 from referee.tournament.reading import TomlFile
 
 
@@ -167,10 +167,17 @@ def read_settings(text: JournalText, given: Mapping[str, Any], file: Path | None
         read = TomlFile(Path("add"), sections)
         found = read_bot(read, limits, remote, 0, given)
         check_grants(read, ("bots", 0), found.sandbox)
-        return found
     except ConfigError as error:
         what = str(error).removeprefix("add: ").replace("bots[1].", "").replace("'bots[1]'", "the bot")
         raise UsageError(what, error.next_step) from None
+    players = max(number for game in text.configuration["games"] for number in game["players"])
+    if problem := too_few_copies(found, text.configuration["settings"], players):
+        key = "copies" if found.remote is None else "remote"
+        raise UsageError(f"'{key}' {problem[0]}", f"add it with --copies {players}" if key == "copies" else _LOCAL)
+    return found
+
+
+_LOCAL = "add a bot that the referee starts"
 
 
 def _file_of(text: JournalText) -> Path | None:
@@ -192,8 +199,7 @@ def _defaults_of(text: JournalText, file: Path | None, limits: Limits) -> Mappin
 def _remote_of(text: JournalText, path: Path) -> RemoteConfig:
     """Where bots dial in, which the file of the run says."""
     if not text.configuration["ponder"]:
-        step = "add one that the referee starts"
-        raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", step)
+        raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", _LOCAL)
     config = load_config(path, participants_of(text))
     if config.remote is None:
         step = f'add [remote] to {path}, with a line such as listen = "0.0.0.0:7000"'

@@ -872,6 +872,23 @@ def test_what_cannot_be_extended_is_said(organiser, style, words, what):
     assert here.run.journal.read_bytes() == before
 
 
+def test_a_bot_that_cannot_take_both_seats_of_its_match_against_itself_is_not_added(organiser, monkeypatch):
+    """Its match was never played, or a remote bot that was there was disqualified for it."""
+    monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
+    here = organiser()
+    here.begin(2, "round-robin", more="[round-robin]\nmirrors = true")
+    before = here.run.journal.read_bytes()
+    late = here.there / "bots" / "late0"
+    for words in ((late, "--copies", 1), ("--remote", "--name", "Ada", "--token-env", "ADA_TOKEN")):
+        code, _, err = here.command("add", "cup", *words)
+        assert code == 2
+        assert "with mirrors a bot takes 2 seats of a match" in err
+        assert here.run.journal.read_bytes() == before
+    assert here.explained("add", "cup", late, "--copies", 2) == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    here.check()
+
+
 def test_a_dry_run_shows_what_a_longer_file_adds(organiser):
     here = organiser()
     here.begin(2, "round-robin")

@@ -163,6 +163,7 @@ def test_a_token_that_is_not_there_is_named(write_file, bots, tmp_path, monkeypa
         ('token_env = "ADA_TOKEN"', 'token_env = "A"\ntoken_file = "b"', "needs its token from one place"),
         ('version = "3"', 'version = "a\\u0007"', "printable characters"),
         ("seed = 1", "seed = 1\nponder = false", "cannot be stopped while it is not asked"),
+        ("seed = 1", "seed = 1\nround-robin.mirrors = true", "2 seats of a match; a remote bot takes one at a time"),
     ],
 )
 def test_what_makes_no_sense_is_refused(write_file, bots, old, new, said):
