@@ -78,8 +78,8 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The next matches, and the blocks (game and number) that have begun and are not complete; None where that is not
-    known, and any may be."""
+    """The next matches, and the blocks (game and number) that have begun, are not complete, and have luck that is still
+    secret; None where that is not known, and any may be."""
 
     coming: Sequence[Coming] = ()
     open_blocks: frozenset[tuple[str, int]] | None = frozenset()
@@ -137,12 +137,13 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     if not run.begun:
         return ScheduleView()
     look_ahead = look_ahead and not run.finished
+    revealed = run.reveals_all
     left = departures(run.controls)
     lost = {entry for entry, control in left.items() if control.choice == "losses"}
     try:
         style = run.schedule_config.style
     except UnknownFormat:
-        return ScheduleView(ahead=UNKNOWN_AHEAD if look_ahead else NOTHING_AHEAD)
+        return ScheduleView(ahead=UNKNOWN_AHEAD if look_ahead and not revealed else NOTHING_AHEAD)
     needed = bool(lost) or style.has_table
     if not needed and not look_ahead:
         return ScheduleView()
@@ -175,7 +176,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             annulled += state == "annulled"
             still.update(set(entries) if state == "counts" else ())
         if look_ahead and state == "open":
-            waiting.add((spec.game, spec.block))
+            if not revealed:
+                waiting.add((spec.game, spec.block))
             if len(coming) < _SHOWN:
                 names = tuple(seat.name for seat in spec.seats)
                 coming.append(Coming(spec.match_id, spec.place, spec.block, spec.game, names))

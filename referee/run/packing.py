@@ -12,7 +12,8 @@ from referee.schedule.progress import Result
 
 
 def settled_matches(run: Run, results: Iterable[Result]) -> list[str]:
-    """The ids of the matches that count, of seed groups of which no match is still to be played. UnknownFormat."""
+    """The ids of the matches that count, of seed groups of which no match is still to be played with the same luck.
+    UnknownFormat."""
     open_groups: set[int] = set()
     counted: list[tuple[str, int]] = []
     for spec, state in run.progress(results):
@@ -20,7 +21,8 @@ def settled_matches(run: Run, results: Iterable[Result]) -> list[str]:
             open_groups.add(spec.block)
         elif state == "counts":
             counted.append((spec.match_id, spec.block))
-    return [match_id for match_id, group in counted if group not in open_groups]
+    revealed = run.reveals_all
+    return [match_id for match_id, group in counted if revealed or group not in open_groups]
 
 
 def pack_records(

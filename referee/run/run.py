@@ -292,6 +292,12 @@ class Run:
         """The epochs of its luck. Of a run that has begun."""
         return epochs_of(self.journal)
 
+    @property
+    def reveals_all(self) -> bool:
+        """Whether the luck of all that was played is public: what is played after this has another. Of a run that has
+        begun."""
+        return self.epochs[-1].over
+
     @cached_property
     def anchors(self) -> Anchors:
         """The digests of the records that count."""

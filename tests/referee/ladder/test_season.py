@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from leaderboard.export.whole_run import chosen
+from leaderboard.index import load_index
+from leaderboard.match_list import Filter
+from leaderboard.web.tables import Tables
 from referee.cli.ladder import _end_season
 from referee.cli.ladder_process import LOCK
 from referee.errors import BusyError, PlatformError, UsageError
@@ -30,6 +34,7 @@ from referee.record.journal import BLOCK
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
 from referee.run.luck import epochs_of
+from referee.run.packing import settled_matches
 from referee.run.run import Run
 
 
@@ -71,13 +76,17 @@ def test_what_has_begun_is_played_to_its_end_and_nothing_more_is_decided(played)
 @pytest.fixture
 def cut_off(make_ladder, bot) -> Any:
     """A ladder whose season is to end, and whose process that plays died while two matches of open blocks were left."""
+    return cut_off_after(6, make_ladder, bot)
+
+
+def cut_off_after(rated: int, make_ladder: Any, bot: Any) -> Any:
     world = make_ladder("idle_below = 0.0")
     world.config = replace(world.config, server=replace(world.config.server, drain_s=0.0))
     world.roster.set(bot("ann"), bot("bob"), bot("cid"))
-    world.tables.behaves = lambda spec: "stays" if spec.place >= 6 else "rated"
+    world.tables.behaves = lambda spec: "stays" if spec.place >= rated else "rated"
 
     def ask() -> bool:
-        if len(world.tables.played) < 8:
+        if len(world.tables.played) < rated + 2:
             return False
         ask_for_end(world.config.data)
         return True
@@ -111,6 +120,19 @@ def test_the_command_leaves_open_blocks_of_a_stopped_ladder_unless_it_is_told_to
         assert _end_season(cut_off.config, store, 0.0, now=True) == 1
     assert read_season(cut_off.config.data) == Season(2)
     assert not old_run(cut_off).check().wrong
+
+
+def test_matches_of_a_block_that_was_cut_are_shown_exported_and_packed(make_ladder, bot) -> None:
+    world = cut_off_after(5, make_ladder, bot)
+    with open_store(world.config) as store:
+        assert len(chosen(world.run(), Filter())[0]) == 4, "the luck of the third block is secret"
+        _end_season(world.config, store, 0.0, now=True)
+    old = old_run(world)
+    played = sorted(old.records.paths())
+    assert len(played) == 5
+    assert [row.match_id for row in chosen(old, Filter())[0]] == played
+    assert sorted(settled_matches(old, load_index(old.folder).rows)) == played
+    assert sorted(row.match_id for row in Tables(hide_live=True).of(old.folder).listed) == played
 
 
 def test_the_command_waits_for_workers_of_a_killed_process_and_says_nothing_else(cut_off) -> None:
