@@ -462,7 +462,7 @@ def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float) ->
 
     end_s = time.monotonic() + limit_s
     while True:
-        busy = {(version.bot, version.number) for version, _ in store.qualifying()}
+        busy = {(version.bot, version.number) for version, _ in store.steps.qualifying()}
         now = [
             replace(one, version=store.version(one.version.bot, one.version.number)) if one.version else one
             for one in found

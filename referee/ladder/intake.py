@@ -28,7 +28,8 @@ from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.quotas import Quotas
 from referee.ladder.runner import profile_to_play
-from referee.ladder.store import LadderStore, WaitingVersion
+from referee.ladder.steps import WaitingVersion
+from referee.ladder.store import LadderStore
 from referee.ladder.trial import Trial, TrialDivision
 from referee.process.checkup import probe
 from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
@@ -310,9 +311,9 @@ class Intake:
 
     def _waiting(self) -> list[WaitingVersion]:
         """In the order in which they came. A version that plays in one division may have others left."""
-        on_their_way = self._store.waiting()
+        on_their_way = self._store.steps.waiting()
         known = {version.id for version in on_their_way}
-        left = [version for version, _ in self._store.qualifying() if version.id not in known]
+        left = [version for version, _ in self._store.steps.qualifying() if version.id not in known]
         return sorted((*on_their_way, *left), key=lambda version: version.id)
 
     async def _take(self, version: WaitingVersion) -> None:
@@ -334,16 +335,16 @@ class Intake:
             if isinstance(error, _PlatformTrouble) and error.step is not None:
                 with suppress(HandInRefused):
                     why = f"it waits, and is tried again: {error}"
-                    await asyncio.to_thread(self._store.postpone_step, version.id, error.step, one_line(why))
+                    await asyncio.to_thread(self._store.steps.postpone_step, version.id, error.step, one_line(why))
             await asyncio.sleep(self._back_off_s)
 
     def _reject(self, version: WaitingVersion, error: _Rejected) -> None:
         """A version that plays already is not taken off the divisions where it does."""
-        if self._store.status_of(version.id) in OVER:
-            for name in self._store.unqualified(version.id):
-                self._store.not_qualified(version.id, name, str(error))
+        if self._store.steps.status_of(version.id) in OVER:
+            for name in self._store.steps.unqualified(version.id):
+                self._store.steps.not_qualified(version.id, name, str(error))
         else:
-            self._store.reject(version.id, error.step, None, str(error), error.next_step)
+            self._store.steps.reject(version.id, error.step, None, str(error), error.next_step)
 
     async def _steps(self, version: WaitingVersion) -> None:
         active = version.status in OVER
@@ -360,7 +361,9 @@ class Intake:
         self, version: WaitingVersion, step: StepName, status: VersionStatus, limit_s: float | None, *, active: bool
     ) -> float:
         """When it began. A version that plays already keeps its status."""
-        tries = await asyncio.to_thread(self._store.begin_step, version.id, step, None if active else status, limit_s)
+        tries = await asyncio.to_thread(
+            self._store.steps.begin_step, version.id, step, None if active else status, limit_s
+        )
         if tries > MOST_BEGINNINGS:
             raise _Rejected(
                 step,
@@ -382,7 +385,7 @@ class Intake:
                     raise _Rejected("checked", "its files are gone from the ladder", "hand it in again") from None
                 raise _Rejected("checked", str(error).replace(f"{folder}/", ""), error.next_step) from None
         await asyncio.to_thread(
-            self._store.end_step,
+            self._store.steps.end_step,
             version.id,
             "checked",
             "done",
@@ -409,20 +412,20 @@ class Intake:
             raise _Rejected("checked", what, "name one of these games in 'games' of bot.toml")
         if not active:
             await asyncio.to_thread(
-                self._store.checked, version.id, manifest.version, [division.name for division in wanted]
+                self._store.steps.checked, version.id, manifest.version, [division.name for division in wanted]
             )
-        left = await asyncio.to_thread(self._store.unqualified, version.id)
+        left = await asyncio.to_thread(self._store.steps.unqualified, version.id)
         known = {division.name: division for division in self._config.divisions}
         for name in left:
             if name not in known:
                 await asyncio.to_thread(
-                    self._store.not_qualified, version.id, name, "the ladder has no such division any more"
+                    self._store.steps.not_qualified, version.id, name, "the ladder has no such division any more"
                 )
         return [division for division in self._config.divisions if division.name in left]
 
     async def _try(self, version: WaitingVersion, divisions: list[DivisionConfig], *, active: bool) -> None:
         log = self._places.logs / f"{version.id}.txt"
-        await asyncio.to_thread(self._store.set_log, version.id, log.name)
+        await asyncio.to_thread(self._store.steps.set_log, version.id, log.name)
         left = list(divisions)
         while left:
             try:
@@ -432,9 +435,9 @@ class Intake:
                 # It plays on where it has qualified, and is not tried again where it took too long.
                 late = left.pop(0)
                 reason = f"the drills and the match in {late.name} took longer than {self._qualify_s:g} s"
-                await asyncio.to_thread(self._store.not_qualified, version.id, late.name, reason)
-        status = await asyncio.to_thread(self._store.status_of, version.id)
-        failed = await asyncio.to_thread(self._store.failed_divisions, version.id)
+                await asyncio.to_thread(self._store.steps.not_qualified, version.id, late.name, reason)
+        status = await asyncio.to_thread(self._store.steps.status_of, version.id)
+        failed = await asyncio.to_thread(self._store.steps.failed_divisions, version.id)
         if status not in OVER:
             reason = next(iter(failed.values()), "it has not qualified in any division")
             raise _Rejected("qualified", reason, "see the log, correct the bot, and hand it in again")
@@ -446,14 +449,16 @@ class Intake:
             raise _Rejected("checked", "no division of this ladder admits remote bots", "hand in its files instead")
         began_s = await self._begin(version, "built", "building", None, active=active)
         took_s = time.monotonic() - began_s
-        await asyncio.to_thread(self._store.end_step, version.id, "built", "done", took_s, "it runs at its owner's")
+        await asyncio.to_thread(
+            self._store.steps.end_step, version.id, "built", "done", took_s, "it runs at its owner's"
+        )
         await self._begin(version, "qualified", "qualifying", self._qualify_s * len(divisions), active=active)
         reason = ""
         for division in divisions:
             passed, said = await self._qualify_remote(version, division, remote)
             if not await self._is_waiting(version):
                 return
-            decide = self._store.qualified if passed else self._store.not_qualified
+            decide = self._store.steps.qualified if passed else self._store.steps.not_qualified
             await asyncio.to_thread(decide, version.id, division.name, said)
             active, reason = active or passed, reason or said
         if not active:
@@ -466,7 +471,7 @@ class Intake:
     ) -> tuple[bool, str]:
         said = ""
         for _ in range(MOST_REMOTE_TRIES):
-            await asyncio.to_thread(self._store.note_step, version.id, "qualified", f"a match in {division.name}")
+            await asyncio.to_thread(self._store.steps.note_step, version.id, "qualified", f"a match in {division.name}")
             try:
                 async with asyncio.timeout(self._qualify_s):
                     return await remote.qualify(version, division)
@@ -477,7 +482,7 @@ class Intake:
             except ExpectedError as error:  # of this machine: the bot has no files here
                 raise _PlatformTrouble(str(error), "qualified") from None
             what = f"a match in {division.name} without a result ({said}); it is played again when the bot is connected"
-            await asyncio.to_thread(self._store.note_step, version.id, "qualified", one_line(what))
+            await asyncio.to_thread(self._store.steps.note_step, version.id, "qualified", one_line(what))
             if not await self._connected(version, remote):
                 break
         return False, one_line(f"{MOST_REMOTE_TRIES} matches in {division.name} had no result, the last one: {said}")
@@ -597,11 +602,13 @@ class Intake:
                 case "wait":  # for a machine: no time of the hand-in
                     began_s, limit_s = time.monotonic(), MOST_WAIT_S
                 case "note":
-                    await asyncio.to_thread(store.note_step, version.id, event["step"], event["detail"])
+                    await asyncio.to_thread(store.steps.note_step, version.id, event["step"], event["detail"])
                 case "end":
-                    await asyncio.to_thread(store.end_step, version.id, event["step"], "done", took_s, event["detail"])
+                    await asyncio.to_thread(
+                        store.steps.end_step, version.id, event["step"], "done", took_s, event["detail"]
+                    )
                 case "division":
-                    decide = store.qualified if event["passed"] else store.not_qualified
+                    decide = store.steps.qualified if event["passed"] else store.steps.not_qualified
                     await asyncio.to_thread(decide, version.id, event["name"], event["detail"])
                     left[:] = [division for division in left if division.name != event["name"]]
                     began_s = time.monotonic()

@@ -14,7 +14,8 @@ from leaderboard.web.hand_ins import HandInRefused, Refusal
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.runner import load_remote
-from referee.ladder.store import LadderStore, WaitingVersion
+from referee.ladder.steps import WaitingVersion
+from referee.ladder.store import LadderStore
 from referee.match.invitation import Seen
 from referee.match.result import MatchResult
 from referee.process.entry import Entry, load_entry

@@ -7,7 +7,7 @@ called from any thread, waits for the disk, and changes all or nothing: none bel
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
@@ -26,7 +26,6 @@ from leaderboard.web.hand_ins import (
     Refusal,
     Step,
     StepName,
-    StepState,
     VersionState,
     VersionStatus,
 )
@@ -37,6 +36,7 @@ from referee.ladder.config import BOTS_PER_DIVISION, HAND_INS_PER_DAY, ProviderC
 from referee.ladder.database import LadderDatabase, find, insert, utc_now
 from referee.ladder.names import check_ladder_name, seen_as, taken
 from referee.ladder.people import LadderPeople
+from referee.ladder.steps import ON_THE_WAY, VERSIONS, HandInSteps, choose_version, end_step
 from referee.process.manifest import look_alike_keys
 
 KEY_DAYS = 30
@@ -51,21 +51,6 @@ Paused: TypeAlias = Literal["", "owner", "organiser", "breaker"]
 
 
 _SENT = "SELECT count(*) AS number FROM sent WHERE at > ? AND owner_id ="
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingVersion:
-    """A hand-in that is on its way. `games` are the only ones that its owner wants it to play; () for all."""
-
-    id: int
-    bot: str
-    owner: str
-    number: int
-    content: str
-    status: VersionStatus
-    games: tuple[str, ...]
-    remote: bool
-    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +87,7 @@ class LadderStore:
         self._reserved = tuple(reserved)
         self._database = LadderDatabase(path, clock)
         self.accounts = Accounts(self._database)
+        self.steps = HandInSteps(self._database)
 
     def people(
         self, *, sign_up: SignUp = "invitation", providers: Sequence[ProviderConfig] = (), divisions: Sequence[str] = ()
@@ -282,7 +268,7 @@ class LadderStore:
             )
             self._receive(db, version_id)
         elif found["status"] in ("inactive", "retired"):
-            self._choose(db, bot_id, version_id)
+            choose_version(db, self._database.now(), bot_id, version_id)
         return version_id, False
 
     def _receive(self, db: Database, version_id: int) -> None:
@@ -324,7 +310,7 @@ class LadderStore:
                 self._displace(db, bot["id"], content)
             elif known["status"] == "inactive":  # the lines in the journals that it costs are bounded as well
                 self._note_connected(db, bot["owner_id"])
-                self._choose(db, bot["id"], known["id"])
+                choose_version(db, self._database.now(), bot["id"], known["id"])
 
         self._database.write(put)
 
@@ -353,11 +339,11 @@ class LadderStore:
     def _displace(self, db: Database, bot_id: int, content: str) -> None:
         """Another version than those that are on their way has connected: they cannot be tried any more."""
         rows = db.execute(
-            f"SELECT id FROM versions WHERE bot_id = ? AND content != ? AND status IN {_ON_THE_WAY}",  # noqa: S608
+            f"SELECT id FROM versions WHERE bot_id = ? AND content != ? AND status IN {ON_THE_WAY}",  # noqa: S608
             [bot_id, content],
         ).fetchall()
         for (version_id,) in rows:
-            self._end_step(db, version_id, "qualified", "failed", None, "another version connected")
+            end_step(db, self._database.now(), version_id, "qualified", "failed", None, "another version connected")
             db.execute(
                 "UPDATE versions SET status = 'rejected', reason = ?, next_step = ? WHERE id = ?",
                 [
@@ -411,14 +397,14 @@ class LadderStore:
 
     def versions(self, name: str) -> list[VersionState]:
         """The newest first. UNKNOWN for a bot that is not there."""
-        rows = self._database.rows(f"{_VERSIONS} WHERE b.name = ? ORDER BY v.number DESC", name)
+        rows = self._database.rows(f"{VERSIONS} WHERE b.name = ? ORDER BY v.number DESC", name)
         if not rows:
             self.bot(name)  # a remote bot has none before it has connected
         return [self._version_state(row) for row in rows]
 
     def version(self, name: str, number: int) -> VersionState:
         """UNKNOWN."""
-        row = self._database.row(f"{_VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
+        row = self._database.row(f"{VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
         if row is None:
             self.bot(name)
             raise HandInRefused(
@@ -427,7 +413,7 @@ class LadderStore:
         return self._version_state(row)
 
     def _version_of(self, version_id: int) -> VersionState:
-        row = self._database.row(f"{_VERSIONS} WHERE v.id = ?", version_id)
+        row = self._database.row(f"{VERSIONS} WHERE v.id = ?", version_id)
         assert row is not None
         return self._version_state(row)
 
@@ -455,14 +441,14 @@ class LadderStore:
 
     def log_name(self, name: str, number: int) -> str:
         """The file name of a version's log, '' before there is one. UNKNOWN."""
-        row = self._database.row(f"{_VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
+        row = self._database.row(f"{VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
         return "" if row is None else str(row["log"])
 
     def overview(self, most: int) -> tuple[list[VersionState], list[VersionState]]:
         """The hand-ins on their way, the next first; and the last ones that are over, the newest first."""
-        waiting = self._database.rows(f"{_VERSIONS} WHERE v.status IN {_ON_THE_WAY} ORDER BY v.id LIMIT ?", most)
+        waiting = self._database.rows(f"{VERSIONS} WHERE v.status IN {ON_THE_WAY} ORDER BY v.id LIMIT ?", most)
         over = self._database.rows(
-            f"{_VERSIONS} WHERE v.status NOT IN {_ON_THE_WAY} ORDER BY v.id DESC LIMIT ?",
+            f"{VERSIONS} WHERE v.status NOT IN {ON_THE_WAY} ORDER BY v.id DESC LIMIT ?",
             most,
         )
         return [self._version_state(row) for row in waiting], [self._version_state(row) for row in over]
@@ -493,7 +479,7 @@ class LadderStore:
 
     def count_waiting(self, owner: str) -> int:
         """Hand-ins of the owner that are on their way."""
-        return sum(version.owner == owner for version in self.waiting())
+        return sum(version.owner == owner for version in self.steps.waiting())
 
     def count_sent(self, owner: str) -> int:
         """Hand-ins of the owner within a day."""
@@ -525,7 +511,7 @@ class LadderStore:
                     f"version {number} of '{name}' is {row['status']} and has not qualified",
                     "choose a version that has",
                 )
-            self._choose(db, row["bot_id"], row["id"])
+            choose_version(db, self._database.now(), row["bot_id"], row["id"])
             return int(row["id"])
 
         return self._version_of(self._database.write(choose))
@@ -580,179 +566,6 @@ class LadderStore:
 
         self._database.write(set_)
         return self.bot(name)
-
-    # The steps of a hand-in, for the process that takes them
-
-    def waiting(self) -> list[WaitingVersion]:
-        """All hand-ins that are on their way, in the order in which they came."""
-        rows = self._database.rows(f"{_VERSIONS} WHERE v.status IN {_ON_THE_WAY} ORDER BY v.id")
-        return [_waiting(row) for row in rows]
-
-    def qualifying(self) -> list[tuple[WaitingVersion, tuple[str, ...]]]:
-        """Versions for which divisions are left to qualify in, with these divisions; active ones too, since a version
-        plays from its first division on."""
-        rows = self._database.rows(
-            f"{_VERSIONS} WHERE v.status NOT IN ('rejected', 'retired') AND EXISTS"  # noqa: S608 - our own text
-            " (SELECT 1 FROM qualifications q WHERE q.version_id = v.id AND q.state = 'waiting') ORDER BY v.id"
-        )
-        return [(_waiting(row), self.unqualified(row["id"])) for row in rows]
-
-    def unqualified(self, version_id: int) -> tuple[str, ...]:
-        """The divisions in which the version has still to qualify."""
-        rows = self._database.rows(
-            "SELECT division FROM qualifications WHERE version_id = ? AND state = 'waiting' ORDER BY division",
-            version_id,
-        )
-        return tuple(row["division"] for row in rows)
-
-    def begin_step(self, version_id: int, name: StepName, status: VersionStatus | None, limit_s: float | None) -> int:
-        """The version is at this step now; how often the step has begun, as the process may have been killed in it.
-        `status` None for a version that plays already."""
-
-        def begin(db: Database) -> int:
-            row = find(db, "SELECT tries FROM steps WHERE version_id = ? AND name = ?", version_id, name)
-            tries = 1 if row is None else int(row["tries"]) + 1
-            db.execute(
-                "REPLACE INTO steps (version_id, name, state, began, limit_s, tries) VALUES (?, ?, 'running', ?, ?, ?)",
-                [version_id, name, self._database.now(), limit_s, tries],
-            )
-            if status is not None:
-                self._set_status(db, version_id, status)
-            return tries
-
-        return self._database.write(begin)
-
-    def postpone_step(self, version_id: int, name: StepName, detail: str) -> None:
-        """The step begins again later, for a reason that is not the bot's: this time does not count."""
-
-        def postpone(db: Database) -> None:
-            db.execute("UPDATE steps SET tries = tries - 1 WHERE version_id = ?", [version_id])
-            db.execute(
-                "UPDATE steps SET state = 'waiting', detail = ? WHERE version_id = ? AND name = ?",
-                [detail, version_id, name],
-            )
-
-        self._database.write(postpone)
-
-    def note_step(self, version_id: int, name: StepName, detail: str) -> None:
-        """What the step is at."""
-        self._database.write(
-            lambda db: db.execute(
-                "UPDATE steps SET detail = ? WHERE version_id = ? AND name = ?", [detail, version_id, name]
-            )
-        )
-
-    def end_step(self, version_id: int, name: StepName, state: StepState, took_s: float, detail: str = "") -> None:
-        """`took_s` by a clock that is not set back."""
-        self._database.write(lambda db: self._end_step(db, version_id, name, state, took_s, detail))
-
-    def _end_step(
-        self, db: Database, version_id: int, name: StepName, state: StepState, took_s: float | None, detail: str
-    ) -> None:
-        db.execute(
-            "UPDATE steps SET state = ?, ended = ?, took_s = ?, detail = ? WHERE version_id = ? AND name = ?",
-            [state, self._database.now(), took_s, detail, version_id, name],
-        )
-
-    def set_log(self, version_id: int, name: str) -> None:
-        """Where its log is."""
-        self._database.write(lambda db: db.execute("UPDATE versions SET log = ? WHERE id = ?", [name, version_id]))
-
-    def checked(self, version_id: int, label: str, divisions: Iterable[str]) -> None:
-        """Its manifest is good: what it states as its version, and the divisions in which it is to qualify."""
-
-        def set_(db: Database) -> None:
-            db.execute("UPDATE versions SET label = ? WHERE id = ?", [label, version_id])
-            for division in divisions:
-                db.execute(
-                    "INSERT OR IGNORE INTO qualifications (version_id, division, state) VALUES (?, ?, 'waiting')",
-                    [version_id, division],
-                )
-
-        self._database.write(set_)
-
-    def reject(self, version_id: int, step: StepName, took_s: float | None, reason: str, next_step: str) -> None:
-        """A step failed, and the version with it."""
-
-        def set_(db: Database) -> None:
-            self._end_step(db, version_id, step, "failed", took_s, reason)
-            db.execute(
-                "UPDATE versions SET status = 'rejected', reason = ?, next_step = ? WHERE id = ?",
-                [reason, next_step, version_id],
-            )
-            # It may have been active: one whose owner handed it in again for other games.
-            db.execute("DELETE FROM playing WHERE version_id = ?", [version_id])
-            note_change(db)
-
-        self._database.write(set_)
-
-    def qualified(self, version_id: int, division: str, detail: str = "") -> None:
-        """It passed in this division, and plays there, unless its owner has chosen otherwise since it was handed in."""
-
-        def set_(db: Database) -> None:
-            db.execute(
-                "REPLACE INTO qualifications (version_id, division, state, detail) VALUES (?, ?, 'passed', ?)",
-                [version_id, division, detail],
-            )
-            row = find(
-                db,
-                "SELECT v.*, b.chosen_after FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = ?",
-                version_id,
-            )
-            assert row is not None
-            db.execute("UPDATE versions SET qualified = 1 WHERE id = ?", [version_id])
-            if row["status"] == "active":
-                self._set_playing(db, row["bot_id"], version_id, division)
-            elif row["number"] > row["chosen_after"]:
-                self._choose(db, row["bot_id"], version_id, after=row["number"])
-            elif row["status"] != "retired":
-                self._set_status(db, version_id, "inactive")
-            self._end_if_decided(db, version_id)
-            note_change(db)
-
-        self._database.write(set_)
-
-    def not_qualified(self, version_id: int, division: str, reason: str) -> None:
-        """It failed in this division, and does not play there."""
-
-        def set_(db: Database) -> None:
-            db.execute(
-                "REPLACE INTO qualifications (version_id, division, state, detail) VALUES (?, ?, 'failed', ?)",
-                [version_id, division, reason],
-            )
-            db.execute(
-                "DELETE FROM playing WHERE division = ? AND bot_id ="
-                " (SELECT bot_id FROM versions WHERE id = ? AND status = 'active')",
-                [division, version_id],
-            )
-            self._end_if_decided(db, version_id)
-            note_change(db)
-
-        self._database.write(set_)
-
-    def _end_if_decided(self, db: Database, version_id: int) -> None:
-        """The step is over with the last division: what a kill could part is one change."""
-        rows = db.execute(
-            "SELECT division, state, detail FROM qualifications WHERE version_id = ? ORDER BY division", [version_id]
-        ).fetchall()
-        if all(state != "waiting" for _, state, _ in rows):
-            detail = "; ".join(f"{division}: {why}" for division, state, why in rows if state == "failed")
-            self._end_step(db, version_id, "qualified", "done", None, detail)
-
-    def failed_divisions(self, version_id: int) -> dict[str, str]:
-        """The divisions in which it did not qualify, with the reasons."""
-        rows = self._database.rows(
-            "SELECT division, detail FROM qualifications WHERE version_id = ? AND state = 'failed' ORDER BY division",
-            version_id,
-        )
-        return {row["division"]: row["detail"] for row in rows}
-
-    def status_of(self, version_id: int) -> VersionStatus:
-        """Of a version that is there."""
-        row = self._database.row("SELECT status FROM versions WHERE id = ?", version_id)
-        assert row is not None
-        status: VersionStatus = row["status"]
-        return status
 
     # The roster
 
@@ -860,62 +673,17 @@ class LadderStore:
             )
         return row
 
-    def _set_status(self, db: Database, version_id: int, status: VersionStatus) -> None:
-        db.execute("UPDATE versions SET status = ? WHERE id = ?", [status, version_id])
-
-    def _choose(self, db: Database, bot_id: int, version_id: int, *, after: int | None = None) -> None:
-        """The version plays from now on, where it has qualified; where it has still to, the one before goes on.
-
-        `after`: a later one that qualifies takes its place; None: one that is handed in from now on does.
-        """
-        if after is None:
-            row = find(db, "SELECT max(number) AS number FROM versions WHERE bot_id = ?", bot_id)
-            assert row is not None
-            after = row["number"]
-        db.execute("UPDATE bots SET chosen_after = ? WHERE id = ?", [after, bot_id])
-        db.execute("UPDATE versions SET status = 'inactive' WHERE bot_id = ? AND status = 'active'", [bot_id])
-        db.execute("UPDATE versions SET status = 'active', activations = activations + 1 WHERE id = ?", [version_id])
-        passed = [
-            row[0]
-            for row in db.execute(
-                "SELECT division FROM qualifications WHERE version_id = ? AND state = 'passed'", [version_id]
-            ).fetchall()
-        ]
-        for division in passed:
-            self._set_playing(db, bot_id, version_id, division)
-        db.execute(
-            "DELETE FROM playing WHERE bot_id = ? AND division NOT IN"
-            " (SELECT division FROM qualifications WHERE version_id = ? AND state IN ('passed', 'waiting'))",
-            [bot_id, version_id],
-        )
-        now = self._database.now()
-        db.execute(
-            "REPLACE INTO steps (version_id, name, state, began, ended) VALUES (?, 'active', 'done', ?, ?)",
-            [version_id, now, now],
-        )
-        note_change(db)
-
-    def _set_playing(self, db: Database, bot_id: int, version_id: int, division: str) -> None:
-        db.execute(
-            "REPLACE INTO playing (bot_id, division, version_id) VALUES (?, ?, ?)", [bot_id, division, version_id]
-        )
-
 
 def remote_content(label: str) -> str:
     """In place of the hash of files, of a bot that runs at its owner's: all that is known of it is what it says."""
     return blake2b(json.dumps(["remote", label]).encode(), digest_size=16, person=b"crosstown-ladder").hexdigest()
 
 
-_ON_THE_WAY = "('received', 'checking', 'building', 'qualifying')"
 _BOTS = (
     "SELECT b.*, o.name AS owner, (SELECT count(*) FROM versions v WHERE v.bot_id = b.id) AS versions,"
     " (SELECT v.id FROM versions v WHERE v.bot_id = b.id ORDER BY v.number DESC LIMIT 1) AS newest,"
     " (SELECT v.number FROM versions v WHERE v.bot_id = b.id AND v.status = 'active') AS active"
     " FROM bots b JOIN owners o ON o.id = b.owner_id"
-)
-_VERSIONS = (
-    "SELECT v.*, b.name AS bot, b.remote, o.name AS owner FROM versions v JOIN bots b ON b.id = v.bot_id"
-    " JOIN owners o ON o.id = b.owner_id"
 )
 
 
@@ -927,17 +695,3 @@ def _step(name: StepName, row: sqlite3.Row | None, *, over: bool) -> Step:
     if row is None:
         return Step(name, "skipped" if over else "waiting")
     return Step(name, row["state"], row["began"], row["ended"], row["limit_s"], row["detail"])
-
-
-def _waiting(row: sqlite3.Row) -> WaitingVersion:
-    return WaitingVersion(
-        id=row["id"],
-        bot=row["bot"],
-        owner=row["owner"],
-        number=row["number"],
-        content=row["content"],
-        status=row["status"],
-        games=tuple(json.loads(row["games"])),
-        remote=bool(row["remote"]),
-        label=row["label"],
-    )

@@ -164,23 +164,23 @@ class Intake:
 
     def qualify(self, name: str, number: int, divisions: Sequence[str] = ("cup",)) -> None:
         """All steps of a version, as if it had passed them."""
-        for waiting in self.store.waiting():
+        for waiting in self.store.steps.waiting():
             if (waiting.bot, waiting.number) == (name, number):
-                self.store.begin_step(waiting.id, "checked", "checking", 60)
-                self.store.checked(waiting.id, "1.0", divisions)
-                self.store.end_step(waiting.id, "checked", "done", 0.5)
-                self.store.begin_step(waiting.id, "built", "building", 60)
-                self.store.end_step(waiting.id, "built", "done", 1.5)
-                self.store.begin_step(waiting.id, "qualified", "qualifying", 60)
+                self.store.steps.begin_step(waiting.id, "checked", "checking", 60)
+                self.store.steps.checked(waiting.id, "1.0", divisions)
+                self.store.steps.end_step(waiting.id, "checked", "done", 0.5)
+                self.store.steps.begin_step(waiting.id, "built", "building", 60)
+                self.store.steps.end_step(waiting.id, "built", "done", 1.5)
+                self.store.steps.begin_step(waiting.id, "qualified", "qualifying", 60)
                 for division in divisions:
-                    self.store.qualified(waiting.id, division)
+                    self.store.steps.qualified(waiting.id, division)
 
     def reject(self, name: str, number: int, reason: str, next_step: str) -> None:
         """A version, at its first step."""
-        for waiting in self.store.waiting():
+        for waiting in self.store.steps.waiting():
             if (waiting.bot, waiting.number) == (name, number):
-                self.store.begin_step(waiting.id, "checked", "checking", 60)
-                self.store.reject(waiting.id, "checked", 0.5, reason, next_step)
+                self.store.steps.begin_step(waiting.id, "checked", "checking", 60)
+                self.store.steps.reject(waiting.id, "checked", 0.5, reason, next_step)
 
 
 class Arriving:

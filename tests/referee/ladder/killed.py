@@ -75,9 +75,9 @@ def hand_in(config: LadderConfig, store: LadderStore) -> None:
         if not packed.exists():
             packed.write_bytes(archive(bot_files(name=name)))
         send(hand_ins, Account(name, "submit", "1"), packed.read_bytes(), bot=name, key=f"key of {name}")
-    for version in store.waiting():
-        store.checked(version.id, "1", ["toy"])
-        store.qualified(version.id, "toy")
+    for version in store.steps.waiting():
+        store.steps.checked(version.id, "1", ["toy"])
+        store.steps.qualified(version.id, "toy")
 
 
 async def play(runner: LadderRunner, tables: FakeTables) -> None:

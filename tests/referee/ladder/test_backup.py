@@ -236,9 +236,9 @@ def test_a_pause_by_the_breaker_that_the_journal_does_not_have_is_not_in_the_res
     config, store, hand_ins, sign, bot, tmp_path
 ) -> None:
     send(hand_ins, sign(), archive(bot_files()))
-    (waiting,) = store.waiting()
-    store.checked(waiting.id, "1", ["first"])
-    store.qualified(waiting.id, "first")
+    (waiting,) = store.steps.waiting()
+    store.steps.checked(waiting.id, "1", ["first"])
+    store.steps.qualified(waiting.id, "first")
     store.paused("first", bot("mine"), "three crashes in a row")
     assert store.broken("first") == {"mine"}
     back_up(config, tmp_path / "backup")

@@ -62,7 +62,7 @@ def test_one_bad_hand_in_does_not_stop_the_others(collector: Collector, tmp_path
     assert "has '/'" in reasons["a/b"]
     assert all(one.next_step for one in found.values() if not one.version)
     assert {bot.name: bot.owner for bot in store.bots()} == {"ann-bot": "ann", "bob-bot": "bob"}
-    assert store.waiting()[1].games == ("toy",)
+    assert store.steps.waiting()[1].games == ("toy",)
 
 
 def test_a_bot_that_has_not_changed_is_the_version_that_it_was(collector: Collector, tmp_path: Path) -> None:

@@ -299,14 +299,14 @@ def test_a_log_is_read_in_parts_that_do_not_cut_characters(
     send(hand_ins, ann, archive(bot_files()))
     text = "häuser → 🚕\n" * 20
     (Places(config.data).logs / "1.txt").write_text(text)
-    store.set_log(store.waiting()[0].id, "1.txt")
+    store.steps.set_log(store.steps.waiting()[0].id, "1.txt")
     for size in range(4, 30):
         read, end = "", 0
         while (part := hand_ins.log(ann, "mine", 1, end, size)).text:
             read, end = read + part.text, part.end
         assert read == text
         assert not part.complete
-    store.reject(store.waiting()[0].id, "received", None, "x", "y")
+    store.steps.reject(store.steps.waiting()[0].id, "received", None, "x", "y")
     assert hand_ins.log(ann, "mine", 1, 0, 10_000).complete
 
 

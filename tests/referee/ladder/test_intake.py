@@ -55,7 +55,7 @@ async def until(condition: Callable[[], bool], within_s: float = 60.0) -> None:
 
 async def over(store: LadderStore, number: int = 1, bot: str = "mine", within_s: float = 60.0) -> VersionState:
     """The version when nothing more happens to it."""
-    await until(lambda: store.version(bot, number).status in OVER and not store.qualifying(), within_s)
+    await until(lambda: store.version(bot, number).status in OVER and not store.steps.qualifying(), within_s)
     return store.version(bot, number)
 
 
@@ -288,7 +288,7 @@ async def test_a_division_that_takes_too_long_does_not_hold_up_the_others(
     async with running(config, store, command=scripted(tmp_path, *BUILT, TRIED, slow, PASSED, DONE), qualify_s=1.0):
         version = await over(store)
     assert version.divisions == ("second",)
-    assert "took longer than 1 s" in store.failed_divisions(1)["first"]
+    assert "took longer than 1 s" in store.steps.failed_divisions(1)["first"]
 
 
 async def test_a_bot_that_is_too_slow_everywhere_is_rejected(

@@ -138,12 +138,12 @@ def hand_in_big(hand_ins: LadderHandIns, account: Any, version: str, bot: str = 
 
 def end(store: LadderStore, number: int, status: str, bot: str = "mine") -> None:
     """The version's way ends like this."""
-    version_id = next(one.id for one in store.waiting() if (one.bot, one.number) == (bot, number))
+    version_id = next(one.id for one in store.steps.waiting() if (one.bot, one.number) == (bot, number))
     if status == "rejected":
-        store.reject(version_id, "checked", None, "no", "no")
+        store.steps.reject(version_id, "checked", None, "no", "no")
         return
-    store.checked(version_id, "1", ["first"])
-    store.qualified(version_id, "first")
+    store.steps.checked(version_id, "1", ["first"])
+    store.steps.qualified(version_id, "first")
     if status == "retired":
         store.retire(bot, number)
 
@@ -278,9 +278,9 @@ def test_steps_of_hand_ins_are_counted_with_what_they_took(
     config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign
 ) -> None:
     send(hand_ins, sign(), archive(bot_files()))
-    (waiting,) = store.waiting()
-    store.begin_step(waiting.id, "built", "building", 60)
-    store.end_step(waiting.id, "built", "done", 2.5)
+    (waiting,) = store.steps.waiting()
+    store.steps.begin_step(waiting.id, "built", "building", 60)
+    store.steps.end_step(waiting.id, "built", "done", 2.5)
     found = {metric.name: metric for metric in LadderMonitor(config, store).metrics()}
     summary = found["crosstown_hand_in_step_seconds"]
     assert (summary.samples, summary.counts) == ([(("built",), 2.5)], [1])

@@ -53,9 +53,9 @@ def is_good(store: LadderStore, made: NewToken) -> bool:
 
 
 def qualify(store: LadderStore, bot: str, number: int = 1, division: str = "cup") -> None:
-    waiting = next(one for one in store.waiting() if (one.bot, one.number) == (bot, number))
-    store.checked(waiting.id, "1", [division])
-    store.qualified(waiting.id, division)
+    waiting = next(one for one in store.steps.waiting() if (one.bot, one.number) == (bot, number))
+    store.steps.checked(waiting.id, "1", [division])
+    store.steps.qualified(waiting.id, division)
 
 
 # Joining and signing in

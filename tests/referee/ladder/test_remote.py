@@ -104,7 +104,7 @@ class World:
 
     async def over(self, number: int = 1) -> VersionState:
         await until(lambda: [v.number for v in self.store.versions("afar")][:1] == [number])
-        await until(lambda: self.store.version("afar", number).status in OVER and not self.store.qualifying())
+        await until(lambda: self.store.version("afar", number).status in OVER and not self.store.steps.qualifying())
         return self.store.version("afar", number)
 
 

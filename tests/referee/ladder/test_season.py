@@ -237,9 +237,9 @@ def test_a_bot_that_the_breaker_paused_plays_in_the_next_season(played, config, 
     with open_store(played.config) as store:
         store.accounts.add_owner("ann")
         store.hand_in("ann", "mine", "content")
-        (waiting,) = store.waiting()
-        store.checked(waiting.id, "1", ["toy"])
-        store.qualified(waiting.id, "toy")
+        (waiting,) = store.steps.waiting()
+        store.steps.checked(waiting.id, "1", ["toy"])
+        store.steps.qualified(waiting.id, "toy")
         store.paused("toy", bot("mine"), "three crashes in a row")
         assert store.broken("toy") == {"mine"}
         changes = store.change_count()

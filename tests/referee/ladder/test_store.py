@@ -44,7 +44,7 @@ def join(store: LadderStore, code: str, name: str) -> NewToken:
 
 
 def id_of(store: LadderStore, bot: str, number: int) -> int:
-    return next(one.id for one in store.waiting() if (one.bot, one.number) == (bot, number))
+    return next(one.id for one in store.steps.waiting() if (one.bot, one.number) == (bot, number))
 
 
 def hand_in(store: LadderStore, content: str, bot: str = "anna", owner: str = "ann") -> VersionState:
@@ -54,13 +54,13 @@ def hand_in(store: LadderStore, content: str, bot: str = "anna", owner: str = "a
 def qualify(store: LadderStore, bot: str, number: int, *divisions: str) -> int:
     """Through all steps; its id."""
     version_id = id_of(store, bot, number)
-    store.begin_step(version_id, "checked", "checking", 30.0)
-    store.checked(version_id, "1.0", divisions)
-    store.end_step(version_id, "checked", "done", 0.1)
-    store.begin_step(version_id, "qualified", "qualifying", 60.0)
+    store.steps.begin_step(version_id, "checked", "checking", 30.0)
+    store.steps.checked(version_id, "1.0", divisions)
+    store.steps.end_step(version_id, "checked", "done", 0.1)
+    store.steps.begin_step(version_id, "qualified", "qualifying", 60.0)
     for division in divisions:
-        store.qualified(version_id, division)
-    store.end_step(version_id, "qualified", "done", 2.0)
+        store.steps.qualified(version_id, division)
+    store.steps.end_step(version_id, "qualified", "done", 2.0)
     return version_id
 
 
@@ -308,8 +308,8 @@ def test_two_submits_of_different_content_at_once_are_two_versions(store: Ladder
 
 def test_rejected_content_that_is_handed_in_again_is_tried_again(store: LadderStore) -> None:
     hand_in(store, "c1")
-    store.begin_step(id_of(store, "anna", 1), "checked", "checking", 1.0)
-    store.reject(id_of(store, "anna", 1), "checked", 0.1, "no bot.toml", "add one")
+    store.steps.begin_step(id_of(store, "anna", 1), "checked", "checking", 1.0)
+    store.steps.reject(id_of(store, "anna", 1), "checked", 0.1, "no bot.toml", "add one")
     rejected = store.version("anna", 1)
     assert (rejected.status, rejected.reason, rejected.next_step) == ("rejected", "no bot.toml", "add one")
     assert [step.state for step in rejected.steps] == ["done", "failed", "skipped", "skipped", "skipped"]
@@ -322,13 +322,13 @@ def test_rejected_content_that_is_handed_in_again_is_tried_again(store: LadderSt
 def test_steps_have_their_times_and_limits(store: LadderStore, clock: Clock) -> None:
     hand_in(store, "c1")
     version_id = id_of(store, "anna", 1)
-    assert store.begin_step(version_id, "built", "building", 600.0) == 1
+    assert store.steps.begin_step(version_id, "built", "building", 600.0) == 1
     clock.move(seconds=3)
-    store.end_step(version_id, "built", "done", 3.0, "with go 1.24")
+    store.steps.end_step(version_id, "built", "done", 3.0, "with go 1.24")
     step = store.version("anna", 1).steps[2]
     assert (step.name, step.state, step.limit_s, step.detail) == ("built", "done", 600.0, "with go 1.24")
     assert (step.began, step.ended) == ("2026-11-29T12:00:00.000Z", "2026-11-29T12:00:03.000Z")
-    assert store.begin_step(version_id, "built", "building", 600.0) == 2
+    assert store.steps.begin_step(version_id, "built", "building", 600.0) == 2
 
 
 def test_the_newest_qualified_version_plays_and_the_one_before_is_inactive(store: LadderStore) -> None:
@@ -348,18 +348,18 @@ def test_the_older_version_plays_on_in_a_division_where_the_newer_one_has_still_
     qualify(store, "anna", 1, "toy", "other", "third")
     hand_in(store, "c2")
     version_id = id_of(store, "anna", 2)
-    store.checked(version_id, "2", ["toy", "other"])
-    store.qualified(version_id, "toy")
+    store.steps.checked(version_id, "2", ["toy", "other"])
+    store.steps.qualified(version_id, "toy")
     assert store.version("anna", 2).status == "active"
     assert (playing(store, "toy"), playing(store, "other"), playing(store, "third")) == (
         [("anna", 2)],
         [("anna", 1)],
         [],  # which the newer one does not play
     )
-    assert [(one.number, left) for one, left in store.qualifying()] == [(2, ("other",))]
-    store.not_qualified(version_id, "other", "illegal action")
+    assert [(one.number, left) for one, left in store.steps.qualifying()] == [(2, ("other",))]
+    store.steps.not_qualified(version_id, "other", "illegal action")
     assert playing(store, "other") == []
-    assert store.failed_divisions(version_id) == {"other": "illegal action"}
+    assert store.steps.failed_divisions(version_id) == {"other": "illegal action"}
     assert store.version("anna", 2).divisions == ("toy",)
 
 
@@ -398,7 +398,7 @@ def test_a_version_that_has_not_qualified_cannot_be_made_active(store: LadderSto
     hand_in(store, "c1")
     assert "received" in refused(Refusal.CONFLICT, lambda: store.activate("anna", 1))
     refused(Refusal.CONFLICT, lambda: store.retire("anna", 1))
-    store.reject(id_of(store, "anna", 1), "received", None, "x", "y")
+    store.steps.reject(id_of(store, "anna", 1), "received", None, "x", "y")
     refused(Refusal.CONFLICT, lambda: store.activate("anna", 1))
 
 
@@ -447,7 +447,7 @@ def test_a_bot_that_is_handed_in_for_other_games_is_checked_again(store: LadderS
     qualify(store, "anna", 1, "toy", "other")
     again, _ = store.hand_in("ann", "anna", "c1", games=["toy"])
     assert again.status == "received"
-    assert store.waiting()[0].games == ("toy",)
+    assert store.steps.waiting()[0].games == ("toy",)
     qualify(store, "anna", 1, "toy")
     assert (playing(store, "toy"), playing(store, "other")) == ([("anna", 1)], [])
 
@@ -535,7 +535,7 @@ for number in range(30):
         except HandInRefused as error:
             refused.append(error)
 
-    calls = (store.waiting, store.waiting, store.note_roster_change)
+    calls = (store.steps.waiting, store.steps.waiting, store.note_roster_change)
     threads = [threading.Thread(target=use, args=[call]) for call in calls]
     for thread in threads:
         thread.start()
@@ -689,8 +689,8 @@ def test_a_version_that_was_rejected_is_tried_again_when_its_bot_is_connected_an
     connection(store)
     clock.move(seconds=5)
     store.has_connected("afar", "1", [])
-    store.begin_step(id_of(store, "afar", 1), "qualified", "qualifying", None)
-    store.reject(id_of(store, "afar", 1), "qualified", 1.0, "it crashed", "correct it")
+    store.steps.begin_step(id_of(store, "afar", 1), "qualified", "qualifying", None)
+    store.steps.reject(id_of(store, "afar", 1), "qualified", 1.0, "it crashed", "correct it")
     clock.move(seconds=5)
     store.has_connected("afar", "1", [])
     assert store.version("afar", 1).status == "rejected"
@@ -703,5 +703,5 @@ def test_a_version_that_waits_is_given_up_when_another_one_connects(store: Ladde
     connection(store)
     store.has_connected("afar", "1", [])
     store.has_connected("afar", "2", ["toy"])
-    assert [(one.number, one.label, one.games) for one in store.waiting()] == [(2, "2", ("toy",))]
+    assert [(one.number, one.label, one.games) for one in store.steps.waiting()] == [(2, "2", ("toy",))]
     assert "connected as another version" in store.version("afar", 1).reason
