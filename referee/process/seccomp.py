@@ -26,7 +26,8 @@ Some groups of calls are special:
   two threads from them, is refused; sync(2), fsync(2) and their like succeed and do nothing, because they make the
   disk empty its cache even for a file that the bot can only read.
 - Watching shared files: leases, inotify, fanotify and questions about the page cache are refused; advice to drop pages
-  from the cache, and to merge equal pages of several processes, succeeds and does nothing.
+  from the cache, to merge equal pages of several processes, and to make huge pages of a file's, which stay in the cache
+  for all to see, succeeds and does nothing.
 - The limit for core files cannot be changed: its value of 1 is the only one at which the kernel does not start the
   machine's program for core files (see the guardian).
 - Huge pages are refused: they are a stock of the whole machine, which no limit counts.
@@ -83,7 +84,7 @@ _MSG_MORE = 0x8000
 
 _PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
 _NAME_MEMORY = 0x53564D41  # PR_SET_VMA
-_ADVICE = (12, 20, 21)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT
+_ADVICE = (12, 20, 21, 25)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE
 _RLIMIT_CORE = 4
 _MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
 _REQUESTS = (

@@ -88,6 +88,7 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("memfd_create", (LONG, 5), EPERM),
         ("madvise", (LONG, 4096, 4), ALLOWED),  # MADV_DONTNEED, of every allocator
         ("madvise", (LONG, 4096, 21), NOTHING),
+        ("madvise", (LONG, 4096, 25), NOTHING),  # MADV_COLLAPSE
         ("ioctl", (1, 0x5401), ALLOWED),  # TCGETS
         ("ioctl", (1, 0x541B), ALLOWED),  # FIONREAD
         ("ioctl", (1, 0x5412), EPERM),
