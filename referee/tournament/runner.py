@@ -577,7 +577,10 @@ class Runner:
         schedule = self._progress.schedule
         changed = self._changed
         if schedule.ended and not changed:
+            before = len(self._progress.moved)
             self._progress.sweep()
+            if paths := self._progress.moved[before:]:
+                self._observer.note(_unpaired(paths))
         done = not stopped or self._progress.all_settled
         complete = schedule.ended and not given_up and done and not changed
         extent = self._extent_now()
@@ -682,3 +685,12 @@ def _named(spec: MatchSpec, result: MatchResult | None) -> frozenset[str]:
 def _printed(fault: Fault) -> list[str]:
     """The last lines that the bot printed, with its files as its author knows them."""
     return [without_store(line) for line in fault.last_lines()]
+
+
+def _unpaired(paths: Sequence[Path]) -> str:
+    """What the user is told of the records of pairings that have changed."""
+    one = len(paths) == 1
+    words = "1 earlier match belongs" if one else f"{len(paths)} earlier matches belong"
+    state = "its record was" if one else "their records were"
+    some = ", ".join(path.name for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
+    return f"{words} to no pairing any more; {state} set aside in {paths[0].parent}: {some}"

@@ -791,6 +791,20 @@ def test_a_swiss_that_is_extended_keeps_its_rounds_and_plays_more(organiser, by)
     here.check()
 
 
+def test_matches_whose_pairing_is_gone_since_a_decision_are_told_of(organiser):
+    here = organiser()
+    here.begin(6, "swiss", 1, more="[swiss]\nrounds = 3")
+    first = here.matches()[0]
+    ranking = read_record(next(here.run.matches.glob(f"{first}.*"))).footer.ranking
+    Run(here.run).rejudge(first, tuple(reversed(ranking)), by="eve")
+    code, out, err = here.command("run", here.file)
+    assert code == 0, err
+    gone = [name for name in here.run.records.aside_paths() if name.endswith("-foreign")]
+    assert len(gone) > 1, "table 1, which was even, has a winner now: others meet in round 2"
+    told = " ".join((out + err).split())
+    assert f"{len(gone)} earlier matches belong to no pairing any more; their records were set aside in" in told
+
+
 def seatings(organiser: Organiser) -> list[tuple[str, ...]]:
     """Per match in schedule order the names of its seats."""
     headers = sorted(
