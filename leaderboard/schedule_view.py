@@ -132,12 +132,13 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     only with `look_ahead`. An empty view of a run that has not begun, or whose format is not installed here.
 
     The schedule is gone through, once, only if someone who has left loses what it misses, the format has a table of
-    its own, or with `look_ahead` the run is not finished.
+    its own, or with `look_ahead` the run is not finished, nor its season.
     """
     if not run.begun:
         return ScheduleView()
-    look_ahead = look_ahead and not run.finished
     revealed = run.reveals_all
+    ended = run.finished or (revealed and run.journal.blocks)  # in a ladder, the end of the season
+    look_ahead = look_ahead and not ended
     left = departures(run.controls)
     lost = {entry for entry, control in left.items() if control.choice == "losses"}
     try:

@@ -125,14 +125,16 @@ def test_the_command_leaves_open_blocks_of_a_stopped_ladder_unless_it_is_told_to
 def test_matches_of_a_block_that_was_cut_are_shown_exported_and_packed(make_ladder, bot) -> None:
     world = cut_off_after(5, make_ladder, bot)
     with open_store(world.config) as store:
-        assert len(chosen(world.run(), Filter())[0]) == 4, "the luck of the third block is secret"
+        assert len(chosen(world.run(), Filter()).rows) == 4, "the luck of the third block is secret"
         _end_season(world.config, store, 0.0, now=True)
     old = old_run(world)
     played = sorted(old.records.paths())
     assert len(played) == 5
-    assert [row.match_id for row in chosen(old, Filter())[0]] == played
+    assert [row.match_id for row in chosen(old, Filter()).rows] == played
     assert sorted(settled_matches(old, load_index(old.folder).rows)) == played
-    assert sorted(row.match_id for row in Tables(hide_live=True).of(old.folder).listed) == played
+    tables = Tables(hide_live=True).of(old.folder)
+    assert sorted(row.match_id for row in tables.listed) == played
+    assert tables.ahead.coming == (), "nobody plays the rest"
 
 
 def test_the_command_waits_for_workers_of_a_killed_process_and_says_nothing_else(cut_off) -> None:
