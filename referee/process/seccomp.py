@@ -35,9 +35,6 @@ Some groups of calls are special:
   where nothing can be written, and ioctl(2) fills and reads a file system's caches. Both stay after the process has
   ended, where the next one of the bot reads them. So commands of fcntl(2) that no bot needs are refused, and ioctl(2)
   knows terminals and sockets only; a bot that is granted devices has theirs, too.
-- Files for timers and signals (timerfd, signalfd): the kernel calls back each epoll that watches one, in the interrupt
-  of the timer, which it charges to whoever runs there. With hundreds of both, one call of a bot keeps a processor in
-  interrupts for 50 ms. They do not exist for a bot: event loops have time-outs.
 - Time stamps of packets: while one socket of the machine has them, the kernel stamps the packets of all.
 """
 
@@ -131,7 +128,6 @@ class _Architecture:
     attributes: tuple[int, ...]
     by_argument: dict[str, int]
     without_effect: tuple[int, ...]
-    absent: tuple[int, ...]
     refused: dict[str, int]
 
 
@@ -162,7 +158,6 @@ _ARCHITECTURES = {
         # msync, fsync, fdatasync, setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64,
         # mbind, set_mempolicy, sync_file_range, syncfs, sched_setattr, set_mempolicy_home_node
         without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 237, 238, 277, 306, 314, 450),
-        absent=(282, 283, 289),  # signalfd, timerfd_create, signalfd4
         refused={
             "mincore": 27,
             "modify_ldt": 154,
@@ -230,7 +225,6 @@ _ARCHITECTURES = {
         # sync, fsync, fdatasync, sync_file_range, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority,
         # fadvise64, msync, mbind, set_mempolicy, syncfs, sched_setattr, set_mempolicy_home_node
         without_effect=(81, 82, 83, 84, 118, 119, 122, 140, 223, 227, 235, 237, 267, 274, 450),
-        absent=(74, 85),  # signalfd4, timerfd_create
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -297,7 +291,6 @@ def bot_filter(
         (_IF_AT_LEAST, "unknown", "", _UNKNOWN_FROM),  # the numbers of x32, another set of calls, are higher
         *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
         *_switch("without effect", *silent),
-        *_switch("unknown", *known.absent),
         *_switch("invalid", known.splice),
         *_switch("no attributes", *known.attributes, _SETXATTRAT),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),

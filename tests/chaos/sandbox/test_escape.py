@@ -73,7 +73,6 @@ ATTEMPTS = (
     "use up huge pages",
     "make the disk empty its cache",
     "drop a page from memory by advice",
-    "be called back in an interrupt",
     "have a line printed again on a terminal",
     "change the discipline of a terminal",
     "start the machine's program for core files",

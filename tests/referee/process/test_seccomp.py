@@ -31,8 +31,6 @@ NUMBERS = {  # x86_64, aarch64
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
     "splice": (275, 76),
-    "timerfd_create": (283, 85),
-    "signalfd4": (289, 74),
     "prlimit64": (302, 261),
     "sendmmsg": (307, 269),
     "seccomp": (317, 277),
@@ -120,8 +118,6 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("sendmsg", (3, LONG, 0x8000), EPERM),
         ("sendmmsg", (3, LONG, 9, 0), ALLOWED),
         ("sendmmsg", (3, LONG, 9, 0x8000), EPERM),
-        ("timerfd_create", (1, 0x80000), ENOSYS),
-        ("signalfd4", (-1 & 0xFFFFFFFF, LONG, 8, 0), ENOSYS),
         ("splice", (3, 0, 4, 0, 9, 1), EINVAL),  # libraries then copy
         ("setxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),  # as a file system says that has no attributes
         ("lsetxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),

@@ -10,7 +10,6 @@ import json
 import mmap
 import os
 import resource
-import select
 import signal
 import socket
 import struct
@@ -271,17 +270,6 @@ def drops_pages() -> None:
     raise OSError("nothing is done")
 
 
-def is_called_back_in_an_interrupt() -> None:
-    """By the kernel, once for each epoll that watches a timer, in nobody's time."""
-    timer = call("timerfd_create", 1, 0)
-    with select.epoll() as watching:
-        watching.register(timer, select.EPOLLIN)
-        soon = struct.pack("4q", 0, 0, 0, 1)
-        call("timerfd_settime", timer, 0, soon, None)
-        if not watching.poll(60):
-            raise OSError("nobody called")
-
-
 def has_a_line_printed_again() -> None:
     """By a thread of the kernel, in no group of ours, each time a byte of this program asks for it."""
     main, side = os.openpty()
@@ -404,7 +392,6 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "use up huge pages": asks_for_huge_pages,
     "make the disk empty its cache": reaches_the_disk,
     "drop a page from memory by advice": drops_pages,
-    "be called back in an interrupt": is_called_back_in_an_interrupt,
     "have a line printed again on a terminal": has_a_line_printed_again,
     "change the discipline of a terminal": changes_a_terminal,
     "start the machine's program for core files": starts_the_machines_program_for_core_files,
