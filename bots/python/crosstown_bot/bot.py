@@ -39,7 +39,7 @@ class Bot:
     name = ""
     """For the referee's logs; tables show the registered name. Empty: the class's."""
     version = ""
-    """Said to the referee. Empty: that in CROSSTOWN_VERSION, which `crosstown bots connect` sets to that of bot.toml."""
+    """Said to the referee. Empty: CROSSTOWN_VERSION, which `crosstown bots connect` sets to that of bot.toml."""
     games: tuple[str, ...] = ()
     """Ids of the games it plays; empty: any (a bot that returns an index can)."""
     wants_text = False
