@@ -137,8 +137,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     if not run.begun:
         return ScheduleView()
     revealed = run.reveals_all
-    ended = run.finished or (revealed and run.journal.blocks)  # in a ladder, the end of the season
-    look_ahead = look_ahead and not ended
+    look_ahead = look_ahead and not run.finished and not run.season_over
     left = departures(run.controls)
     lost = {entry for entry, control in left.items() if control.choice == "losses"}
     try:

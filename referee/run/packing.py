@@ -12,8 +12,7 @@ from referee.schedule.progress import Result
 
 
 def settled_matches(run: Run, results: Iterable[Result]) -> list[str]:
-    """The ids of the matches that count, of seed groups of which no match is still to be played with the same luck.
-    UnknownFormat."""
+    """The ids of the matches that count, of seed groups of which no match is still to be played. UnknownFormat."""
     open_groups: set[int] = set()
     counted: list[tuple[str, int]] = []
     for spec, state in run.progress(results):
@@ -21,8 +20,7 @@ def settled_matches(run: Run, results: Iterable[Result]) -> list[str]:
             open_groups.add(spec.block)
         elif state == "counts":
             counted.append((spec.match_id, spec.block))
-    revealed = run.reveals_all
-    return [match_id for match_id, group in counted if revealed or group not in open_groups]
+    return [match_id for match_id, group in counted if run.season_over or group not in open_groups]
 
 
 def pack_records(

@@ -298,6 +298,11 @@ class Run:
         begun."""
         return self.epochs[-1].over
 
+    @property
+    def season_over(self) -> bool:
+        """Whether this is a division of a ladder whose season has ended: none of its matches is played any more."""
+        return bool(self.journal.blocks) and self.reveals_all
+
     @cached_property
     def anchors(self) -> Anchors:
         """The digests of the records that count."""
