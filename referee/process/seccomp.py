@@ -35,6 +35,10 @@ Some groups of calls are special:
   where nothing can be written, and ioctl(2) fills and reads a file system's caches. Both stay after the process has
   ended, where the next one of the bot reads them. So commands of fcntl(2) that no bot needs are refused, and ioctl(2)
   knows terminals and sockets only; a bot that is granted devices has theirs, too.
+- Files for timers and signals: the kernel calls back each epoll that watches one, in the interrupt of the timer, which
+  it charges to whoever runs there. With hundreds of both, half a millisecond of a bot kept a processor in interrupts
+  for 50 ms. So setting a timer file does nothing, and one can be made only as Netty makes them, which does not start
+  without; it has no use for them since Linux 5.11. Other event loops have time-outs where they get none.
 - Time stamps of packets: while one socket of the machine has them, the kernel stamps the packets of all.
 """
 
@@ -83,6 +87,7 @@ _PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
 _NAME_MEMORY = 0x53564D41  # PR_SET_VMA
 _ADVICE = (12, 20, 21, 25)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE
 _RLIMIT_CORE = 4
+_TIMER_OF_NETTY = 0o2004000  # TFD_CLOEXEC | TFD_NONBLOCK
 _MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
 _REQUESTS = (
     *(0x5412, 0x541C, 0x5423),  # TIOCSTI, TIOCLINUX, TIOCSETD: types for others, and loads modules
@@ -118,8 +123,9 @@ _UNKNOWN_FROM = 467
 @dataclass(frozen=True, slots=True)
 class _Architecture:
     """Numbers of system calls. `splice` fails as for a file that it cannot take from, and `attributes` (setxattr,
-    lsetxattr, fsetxattr) as on a file system that has none. `without_effect` succeed and do nothing. Of those in
-    `by_argument`, what happens depends on one; preadv2 with flags asks whether a page is there.
+    lsetxattr, fsetxattr) as on a file system that has none. `without_effect` succeed and do nothing, `absent` fail as
+    on a kernel without them. Of those in `by_argument`, what happens depends on one; preadv2 with flags asks whether a
+    page is there.
     """
 
     audit: int
@@ -128,6 +134,7 @@ class _Architecture:
     attributes: tuple[int, ...]
     by_argument: dict[str, int]
     without_effect: tuple[int, ...]
+    absent: tuple[int, ...]
     refused: dict[str, int]
 
 
@@ -150,14 +157,16 @@ _ARCHITECTURES = {
             "fcntl": 72,
             "prctl": 157,
             "setrlimit": 160,
+            "timerfd_create": 283,
             "prlimit64": 302,
             "sendmmsg": 307,
             "memfd_create": 319,
             "preadv2": 327,
         },
         # msync, fsync, fdatasync, setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64,
-        # mbind, set_mempolicy, sync_file_range, syncfs, sched_setattr, set_mempolicy_home_node
-        without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 237, 238, 277, 306, 314, 450),
+        # mbind, set_mempolicy, sync_file_range, timerfd_settime, syncfs, sched_setattr, set_mempolicy_home_node
+        without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 237, 238, 277, 286, 306, 314, 450),
+        absent=(282, 289),  # signalfd, signalfd4
         refused={
             "mincore": 27,
             "modify_ldt": 154,
@@ -207,6 +216,7 @@ _ARCHITECTURES = {
         by_argument={
             "fcntl": 25,
             "ioctl": 29,
+            "timerfd_create": 85,
             "setrlimit": 164,
             "prctl": 167,
             "shmget": 194,
@@ -222,9 +232,11 @@ _ARCHITECTURES = {
             "memfd_create": 279,
             "preadv2": 286,
         },
-        # sync, fsync, fdatasync, sync_file_range, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority,
-        # fadvise64, msync, mbind, set_mempolicy, syncfs, sched_setattr, set_mempolicy_home_node
-        without_effect=(81, 82, 83, 84, 118, 119, 122, 140, 223, 227, 235, 237, 267, 274, 450),
+        # sync, fsync, fdatasync, sync_file_range, timerfd_settime, sched_setparam, sched_setscheduler,
+        # sched_setaffinity, setpriority, fadvise64, msync, mbind, set_mempolicy, syncfs, sched_setattr,
+        # set_mempolicy_home_node
+        without_effect=(81, 82, 83, 84, 86, 118, 119, 122, 140, 223, 227, 235, 237, 267, 274, 450),
+        absent=(74,),  # signalfd4
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -291,6 +303,7 @@ def bot_filter(
         (_IF_AT_LEAST, "unknown", "", _UNKNOWN_FROM),  # the numbers of x32, another set of calls, are higher
         *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
         *_switch("without effect", *silent),
+        *_switch("unknown", *known.absent),
         *_switch("invalid", known.splice),
         *_switch("no attributes", *known.attributes, _SETXATTRAT),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
@@ -358,6 +371,9 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool, devices: bool) 
         *_switch("refused", *_PRCTL),
         *_switch("without effect", _NAME_MEMORY),
         _go("allowed"),
+        "timerfd_create",
+        _load_argument(1),
+        (_IF_EQUAL, "allowed", "unknown", _TIMER_OF_NETTY),
         "setrlimit",
         _load_argument(0),
         (_IF_EQUAL, "without effect", "allowed", _RLIMIT_CORE),

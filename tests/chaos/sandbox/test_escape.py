@@ -73,6 +73,7 @@ ATTEMPTS = (
     "use up huge pages",
     "make the disk empty its cache",
     "drop a page from memory by advice",
+    "set a timer file",
     "have a line printed again on a terminal",
     "change the discipline of a terminal",
     "start the machine's program for core files",

@@ -31,6 +31,10 @@ NUMBERS = {  # x86_64, aarch64
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
     "splice": (275, 76),
+    "timerfd_create": (283, 85),
+    "timerfd_settime": (286, 86),
+    "timerfd_gettime": (287, 87),
+    "signalfd4": (289, 74),
     "prlimit64": (302, 261),
     "sendmmsg": (307, 269),
     "seccomp": (317, 277),
@@ -119,6 +123,11 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("sendmmsg", (3, LONG, 9, 0), ALLOWED),
         ("sendmmsg", (3, LONG, 9, 0x8000), EPERM),
         ("splice", (3, 0, 4, 0, 9, 1), EINVAL),  # libraries then copy
+        ("timerfd_create", (1, 0x80000), ENOSYS),  # event loops then have time-outs
+        ("timerfd_create", (1, 0x80800), ALLOWED),  # as Netty does
+        ("timerfd_settime", (3, 0, LONG, 0), NOTHING),
+        ("timerfd_gettime", (3, LONG), ALLOWED),
+        ("signalfd4", (0xFFFFFFFF, LONG, 8, 0), ENOSYS),
         ("setxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),  # as a file system says that has no attributes
         ("lsetxattr", (LONG, LONG, LONG, 9, 0), EOPNOTSUPP),
         ("fsetxattr", (3, LONG, LONG, 9, 0), EOPNOTSUPP),

@@ -270,6 +270,17 @@ def drops_pages() -> None:
     raise OSError("nothing is done")
 
 
+def sets_a_timer_file() -> None:
+    """When it expires, the kernel calls back each epoll that watches it, in an interrupt."""
+    timer = call("timerfd_create", 1, os.O_CLOEXEC | os.O_NONBLOCK)
+    call("timerfd_settime", timer, 0, struct.pack("4q", 0, 0, 3600, 0), None)
+    left = ctypes.create_string_buffer(32)
+    call("timerfd_gettime", timer, left)
+    os.close(timer)
+    if left.raw == bytes(32):
+        raise OSError("nothing is done")
+
+
 def has_a_line_printed_again() -> None:
     """By a thread of the kernel, in no group of ours, each time a byte of this program asks for it."""
     main, side = os.openpty()
@@ -392,6 +403,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "use up huge pages": asks_for_huge_pages,
     "make the disk empty its cache": reaches_the_disk,
     "drop a page from memory by advice": drops_pages,
+    "set a timer file": sets_a_timer_file,
     "have a line printed again on a terminal": has_a_line_printed_again,
     "change the discipline of a terminal": changes_a_terminal,
     "start the machine's program for core files": starts_the_machines_program_for_core_files,
