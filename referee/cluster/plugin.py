@@ -7,12 +7,12 @@ which only passes on orders and returns records.
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from distributed import Worker, WorkerPlugin
 
@@ -61,6 +61,8 @@ MOST_IDLE = 64
 
 ROOM_S = 60.0
 """How often it is seen whether builds have to be removed."""
+
+_T = TypeVar("_T")
 
 _NOWHERE = "elsewhere"
 
@@ -265,7 +267,7 @@ class MachinePlugin(WorkerPlugin):
         self, content: str, profile: Profile, parcel: bytes, hand_ins: HandIns | None
     ) -> tuple[str, str, _Kept | None]:
         await self._make_room()
-        taken = await asyncio.to_thread(self._take, content, profile, parcel, hand_ins)
+        taken = await _in_thread(lambda: self._take(content, profile, parcel, hand_ins))
         await self._make_room()
         return taken
 
@@ -308,7 +310,7 @@ class MachinePlugin(WorkerPlugin):
                 note_use(mark)
             return True
         # Its files are hashed. In this loop, a large bot would keep heartbeats back until the machine counts as lost.
-        found = await asyncio.to_thread(_usable, bot, profile, artefacts)
+        found = await _in_thread(lambda: _usable(bot, profile, artefacts))
         if found is None:
             if self._needed[bot.content] <= 1:  # no other match plays with it: what comes now may take its place
                 self._forget(bot.content)
@@ -360,6 +362,14 @@ class MachinePlugin(WorkerPlugin):
         """For one runner."""
         with suppress(Exception):  # as above
             self._worker.batched_send({"op": NEWS, "client": client, "message": {"kind": kind, **fields}})
+
+
+async def _in_thread(look: Callable[[], _T]) -> _T:
+    """What a thread finds. Unlike `asyncio.to_thread`, the thread does not keep it for a moment longer: a bot that only
+    such a thread holds could not make room."""
+    found: list[_T] = []
+    await asyncio.to_thread(lambda: found.append(look()))
+    return found.pop()
 
 
 def _evict() -> bool:

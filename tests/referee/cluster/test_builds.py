@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -150,6 +151,29 @@ async def test_the_builds_of_a_machine_take_no_more_than_is_allowed(several, tmp
     assert seen == [2, 2, 2]
     assert [await there._has(setup, "") for setup, _ in several] == [True, False, False, True]
     there._needed.clear()
+    monkeypatch.setenv("CROSSTOWN_BUILDS_MIB", "0")
+    assert await there._make_room() == ""
+    assert builds_here() == []
+
+
+class SlowToForget(ThreadPoolExecutor):
+    """Its threads keep what they have found, as one does that the machine stops just then."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def submit(self, *work):
+        self.found.append(super().submit(*work))
+        return self.found[-1]
+
+
+async def test_a_thread_that_has_looked_at_a_bot_does_not_hold_its_build(several, tmp_path, monkeypatch):
+    asyncio.get_running_loop().set_default_executor(SlowToForget())
+    there = machine(tmp_path)
+    setup, parcel = several[0]
+    assert await there.take(setup.content, "plain", parcel) == ("", "")
+    assert await there._has(setup, "")
     monkeypatch.setenv("CROSSTOWN_BUILDS_MIB", "0")
     assert await there._make_room() == ""
     assert builds_here() == []
