@@ -25,7 +25,11 @@ if os.fork() == 0:
         os.write(1, b"worked\n")
     os._exit(0)
 os.wait()
-print(os.read(read_end, 100).decode().strip())
+said = os.read(read_end, 100).decode().strip()
+os.close(write_end)
+if options["scrub"]:
+    os.read(read_end, 1)  # ends when the daemon's program begins, which closes its side
+print(said)
 sys.stdout.flush()
 if options["stay"]:
     time.sleep(600)
