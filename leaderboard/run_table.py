@@ -85,7 +85,7 @@ def run_table(
         faultless,
         sorted(fixed.items()),
         sorted(run.provider_voids.items()),
-        [control.name for control in run.undecided],
+        run.undecided,
     )
     try:
         text = read_snapshot(where, _NAME, mark) if read is None and where.exists() else None
@@ -159,8 +159,7 @@ def with_notes(counted: Counted, run: Run) -> Counted:
         attempts = "1 attempt was" if number == 1 else f"{number} attempts were"
         said = f"{attempts} void because it got no answer from its provider"
         notes[entry_id] = f"{notes[entry_id]}; {said}" if entry_id in notes else said
-    undecided = [control.name for control in run.undecided]
-    return replace(counted, notes=notes, anchors=run.rating_anchors, undecided=undecided)
+    return replace(counted, notes=notes, anchors=run.rating_anchors, undecided=run.undecided)
 
 
 def _sealed(name: str, mark: str, run: str, content: str) -> str:

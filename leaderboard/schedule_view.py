@@ -136,8 +136,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     """
     if not run.begun:
         return ScheduleView()
-    revealed = run.reveals_all
     look_ahead = look_ahead and not run.finished and not run.season_over
+    revealed = look_ahead and run.reveals_all
     left = departures(run.controls)
     lost = {entry for entry, control in left.items() if control.choice == "losses"}
     try:

@@ -36,9 +36,9 @@ Some groups of calls are special:
   ended, where the next one of the bot reads them. So commands of fcntl(2) that no bot needs are refused, and ioctl(2)
   knows terminals and sockets only; a bot that is granted devices has theirs, too.
 - Files for timers and signals: the kernel calls back each epoll that watches one, in the interrupt of the timer, which
-  it charges to whoever runs there. With hundreds of both, half a millisecond of a bot kept a processor in interrupts
-  for 50 ms. So setting a timer file does nothing, and one can be made only as Netty makes them, which does not start
-  without; it has no use for them since Linux 5.11. Other event loops have time-outs where they get none.
+  it charges to the process that runs there. With hundreds of both, half a millisecond of a bot kept a processor in
+  interrupts for 50 ms. So setting a timer file does nothing, and one can be made only as Netty makes them, which does
+  not start without; it has no use for them since Linux 5.11. Other event loops have time-outs where they get none.
 - Time stamps of packets: while one socket of the machine has them, the kernel stamps the packets of all.
 """
 

@@ -20,7 +20,9 @@ def settled_matches(run: Run, results: Iterable[Result]) -> list[str]:
             open_groups.add(spec.block)
         elif state == "counts":
             counted.append((spec.match_id, spec.block))
-    return [match_id for match_id, group in counted if run.season_over or group not in open_groups]
+    if run.season_over:
+        open_groups.clear()
+    return [match_id for match_id, group in counted if group not in open_groups]
 
 
 def pack_records(

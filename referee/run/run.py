@@ -246,10 +246,11 @@ class Run:
         return failed_starts((line for _, line in self.journal.steps), names)
 
     @property
-    def undecided(self) -> Sequence[Control]:
-        """By what bots were out whose matches count until the run goes on, and the breaker decides again."""
+    def undecided(self) -> Sequence[str]:
+        """The names of bots that were out, and whose matches count until the run goes on and the breaker decides
+        again."""
         return [
-            control
+            control.name
             for control, again in self.journal.fallen
             if control.choice != "keep" and not (again and all(match_id in self.records for match_id in again))
         ]

@@ -688,7 +688,7 @@ def _printed(fault: Fault) -> list[str]:
 
 
 def _unpaired(paths: Sequence[Path]) -> str:
-    """What the user is told of the records of pairings that have changed."""
+    """A sentence on the records of pairings that have changed."""
     one = len(paths) == 1
     words = "1 earlier match belongs" if one else f"{len(paths)} earlier matches belong"
     state = "its record was" if one else "their records were"

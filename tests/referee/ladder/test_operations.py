@@ -320,6 +320,16 @@ def test_a_bot_whose_build_is_gone_waits_and_is_not_paused(
     assert loader(active_bot(store)).waits, "it is looked for again"
 
 
+async def run_until_a_change(intake: Intake, store: LadderStore, before: int) -> None:
+    """Until the store has another number of changes than `before`."""
+    task = asyncio.create_task(intake.run())
+    async with asyncio.timeout(60):
+        while store.change_count() == before:  # noqa: ASYNC110 - of another thread
+            await asyncio.sleep(0.02)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 @pytest.mark.parametrize("last", ['{"event": "done"}', '{"event": "rejected", "reason": "no make"}'])
 async def test_a_build_that_is_gone_is_made_again_and_the_bot_is_looked_at_again(
     config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, last: str
@@ -331,12 +341,7 @@ async def test_a_build_that_is_gone_is_made_again_and_the_bot_is_looked_at_again
     before = store.change_count()
     words = [sys.executable, "-c", f"import sys; sys.stdin.read(); print({last!r})"]
     intake = Intake(config, store, RANDOM, note=notes.append, unbuilt=unbuilt, command=words, back_off_s=0.01)
-    task = asyncio.create_task(intake.run())
-    async with asyncio.timeout(60):
-        while store.change_count() == before:  # noqa: ASYNC110 - of another thread
-            await asyncio.sleep(0.02)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await run_until_a_change(intake, store, before)
     assert notes[0] == "the build of 'mine', version 1, is gone: it is built again"
     assert notes[1:] == ([] if "done" in last else ["warning: 'mine' cannot be built again, and waits: no make"])
     assert store.version("mine", 1).status == "active"
@@ -372,12 +377,7 @@ async def test_a_build_again_that_never_ends_is_given_up_and_others_are_built(
         back_off_s=0.01,
         build_margin_s=3600.0 if said else 0.5 - 2 * config.hand_ins.build_s,
     )
-    task = asyncio.create_task(intake.run())
-    async with asyncio.timeout(60):
-        while store.change_count() == before:  # noqa: ASYNC110 - of another thread
-            await asyncio.sleep(0.02)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await run_until_a_change(intake, store, before)
     assert notes[1:] == [f"warning: 'mine' cannot be built again, and waits: {why}"]
 
 
