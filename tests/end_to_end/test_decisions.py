@@ -8,6 +8,7 @@ import time
 import pytest
 
 from referee.record import read_record
+from tests.end_to_end.serving import wait_for
 
 
 def names(workplace):
@@ -27,13 +28,14 @@ def journal_of(workplace):
 
 @pytest.fixture
 def late(workplace, write_cup):
-    """A run that is going on, and the folder of a bot that may join."""
+    """A run that is going on and has closed a record, and the folder of a bot that may join."""
     write_cup(bots=3, blocks=400)
     shutil.copytree(workplace.folder / "bots" / "bot2", workplace.folder / "bots" / "late")
     manifest = workplace.folder / "bots" / "late" / "bot.toml"
     manifest.write_text(manifest.read_text().replace('"bot 2"', '"late"', 1))
     process = workplace.start("run", "cup.toml", "--workers", "2")
     workplace.wait_for_records(4, process)
+    wait_for(lambda: names(workplace), 60)  # so many matches have begun, which need not mean that one has ended
     return process
 
 

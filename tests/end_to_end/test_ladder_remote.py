@@ -155,7 +155,8 @@ def test_a_bot_that_runs_at_home_is_tried_and_plays_rated_matches_while_it_is_co
     bot = bot_of(served)
     assert (bot["remote"], bot["connected"], bot["active"], bot["newest"]["label"]) == (True, True, 1, "1")
     steps = {step["name"]: step for step in bot["newest"]["steps"]}
-    record = read_record(next((served.folder / "data" / "divisions" / "toy" / "matches").rglob("*.gz")))
+    wait_for(lambda: records_of(served), 20)  # a match is listed as soon as its record ends, which is closed after that
+    record = read_record(records_of(served)[0])
     assert "remote" in {seat.sandbox for seat in record.header.seats}
     assert record.footer.status == "rated"
     told = home.environment()
