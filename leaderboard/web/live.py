@@ -56,12 +56,13 @@ class _Turn:
         self._seen: object = None
 
     async def look(self, look: Callable[[], object], fresh_s: float) -> object:
-        """What `look`, which runs in a thread, saw now, or less than `fresh_s` ago."""
+        """What `look`, which runs in a thread, saw after this was called, or less than `fresh_s` before."""
+        called_s = asyncio.get_running_loop().time()
         async with self._lock:
-            now_s = asyncio.get_running_loop().time()
-            if now_s >= self._at_s + fresh_s:
+            if self._at_s <= called_s - fresh_s:
+                at_s = asyncio.get_running_loop().time()
                 self._seen = await asyncio.to_thread(look)
-                self._at_s = now_s
+                self._at_s = at_s
             return self._seen
 
 

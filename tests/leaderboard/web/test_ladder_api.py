@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -231,14 +232,29 @@ async def test_of_others_bots_only_what_everybody_may_know_is_shown(
 
 
 async def test_a_version_is_followed_to_its_end_and_its_log_too(
-    web: httpx.AsyncClient, owner: Owner, intake: Intake
+    web: httpx.AsyncClient, owner: Owner, intake: Intake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ann = owner("ann")
+    ann, looked = owner("ann"), Counter[str]()
+
+    def counted(name: str) -> None:
+        asked = getattr(intake, name)
+
+        def ask(*words: Any) -> Any:
+            answer = asked(*words)
+            looked[name] += 1
+            return answer
+
+        monkeypatch.setattr(intake, name, ask)
+
     await hand_in(web, ann)
+    counted("version")
+    counted("log")
     intake.logs["annbot", 1] = "compiled ü\n".encode()
     following = asyncio.create_task(web.get(f"{V1}/bots/annbot/versions/1/events", headers=ann))
     logging = asyncio.create_task(web.get(f"{V1}/bots/annbot/versions/1/log/events", headers=ann))
-    await asyncio.sleep(0.5)
+    async with asyncio.timeout(20):
+        while min(looked["version"], looked["log"]) < 2:  # noqa: ASYNC110 - the first is about the rights
+            await asyncio.sleep(0.01)
     intake.logs["annbot", 1] += b"linked\n"
     intake.qualify("annbot", 1)
 

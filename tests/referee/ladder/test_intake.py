@@ -320,8 +320,8 @@ async def test_a_build_has_no_limit_while_it_waits_for_a_machine(
 ) -> None:
     config = replace(config, hand_ins=replace(config.hand_ins, build_s=0.1))
     send(hand_ins, sign(), archive(bot_files()))
-    command = scripted(tmp_path, {"event": "wait"}, "time.sleep(2)", *BUILT, TRIED, PASSED, DONE)
-    async with running(config, store, command=command, build_margin_s=0.8):
+    command = scripted(tmp_path, {"event": "wait"}, "time.sleep(4)", *BUILT, TRIED, PASSED, DONE)
+    async with running(config, store, command=command, build_margin_s=2.4):
         version = await over(store)
     assert version.status == "active"
 
