@@ -25,7 +25,7 @@ _VERSION = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
 _RUN = "import sys; from grpc_tools import _protoc_compiler as c; sys.exit(c.run_main([w.encode() for w in sys.argv]))"
 
 PROTO = Path(__file__).resolve().parent
-PACKAGE = PROTO / "python" / "crosstown_proto" / "v1"
+PACKAGE = PROTO.parent / "bots" / "python" / "crosstown_proto" / "v1"
 INIT = '"""Generated from proto/crosstown/v1 by proto/generate.py: do not edit."""\n'
 
 

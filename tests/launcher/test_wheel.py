@@ -1,6 +1,7 @@
 """The two wheels hold what an installed Crosstown needs without a checkout: kits, proto files, templates, box data in
 `crosstown-arena`; the SDK with the messages in `crosstown-bot`."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -88,6 +89,11 @@ def test_a_source_archive_of_the_sdk_makes_the_same_wheel(wheel: Opened, tmp_pat
     subprocess.run(["tar", "-xf", archive, "-C", tmp_path], check=True)
     (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert sorted(wheel(unpacked).namelist()) == sorted(wheel(SDK).namelist())
+
+
+def test_a_copy_of_the_folder_of_the_sdk_makes_the_same_wheel(wheel: Opened, tmp_path: Path) -> None:
+    copy = shutil.copytree(SDK, tmp_path / "sdk", symlinks=True)
+    assert sorted(wheel(copy).namelist()) == sorted(wheel(SDK).namelist())
 
 
 def metadata(wheel: zipfile.ZipFile) -> Message:
