@@ -241,11 +241,13 @@ def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
 
 
 def _without_build(folder: Path) -> dict[str, Any]:
+    from referee.process.build import why_not_built
+
     return {
         "folder": str(folder),
         "built": False,
         "fresh": False,
-        "text": f"{folder}: nothing to build: it has no build command and no requirements.txt, it runs as it is",
+        "text": f"{folder}: nothing to build: {why_not_built(folder)}, it runs as it is",
     }
 
 

@@ -380,8 +380,8 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     manifest = load_manifest(folder)
     if not manifest.build and not has_requirements(folder, manifest):
         raise BuildError(
-            f"{folder / 'bot.toml'}: nothing is to be built",
-            "a bot that is has a line like build = [...], or Python and a requirements.txt",
+            f"{folder / 'bot.toml'}: nothing is to be built: {why_not_built(folder)}",
+            f"a bot that is has a line like build = [...], or a requirements.txt and {PYTHON} in 'run'",
         )
     sources = read_sources(folder, manifest)  # first, as it has limits
     requirements = read_requirements(folder, manifest)
@@ -411,6 +411,13 @@ def needs_build(folder: Path) -> bool:
     """Whether a bot is built, or has packages to be installed, before it can play. Raises ManifestError."""
     manifest = load_manifest(folder)
     return bool(manifest.build) or has_requirements(folder, manifest)
+
+
+def why_not_built(folder: Path) -> str:
+    """What a bot lacks that has nothing to be built, as a part of a sentence."""
+    if is_file(folder / REQUIREMENTS):
+        return f"it has no build command, and its {REQUIREMENTS} does not count, because 'run' does not have {PYTHON}"
+    return f"it has no build command and no {REQUIREMENTS}"
 
 
 def take_build(place: Path, made: Built, fill: Callable[[Path], None]) -> None:

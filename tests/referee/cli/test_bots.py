@@ -181,7 +181,17 @@ def test_a_bot_without_a_build_has_nothing_to_build(say: Say) -> None:
     say("bots", "new", "--lang", "python", "mine")
     code, out, _ = say("bots", "build", "mine")
     assert code == 0
-    assert "mine: nothing to build" in out
+    assert "mine: nothing to build: it has no build command and no requirements.txt" in out
+
+
+def test_of_a_list_of_packages_that_does_not_count_it_is_said_why(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "python", "mine")
+    manifest = tmp_path / "mine" / "bot.toml"
+    manifest.write_text(manifest.read_text().replace("{python}", "python3"))
+    (tmp_path / "mine" / "requirements.txt").write_text("six\n")
+    code, out, _ = say("bots", "build", "mine")
+    assert code == 0
+    assert "its requirements.txt does not count, because 'run' does not have {python}" in " ".join(out.split())
     code, out, _ = say("bots", "build", "mine", "--json")
     assert code == 0
     assert json.loads(out)["builds"] == [{"folder": "mine", "built": False, "fresh": False}]
