@@ -30,8 +30,9 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-_STORED = re.compile(r'(?<=File ")[^"\n]{1,1000}?/[0-9a-f]{32}/bot/|(?:/[^/\s"\'()]{1,255}){1,20}/[0-9a-f]{32}/bot/')
-"""The folder that a bot plays from: a copy of its own, whose path says nothing to its author."""
+_PLACE = r"/(?:[0-9a-f]{32}|[0-9a-f]{16}/\d{1,9})/bot/"
+_STORED = re.compile(rf'(?<=File ")[^"\n]{{1,1000}}?{_PLACE}|(?:/[^/\s"\'()]{{1,255}}){{1,20}}{_PLACE}')
+"""The folder that a bot plays from: a copy of its own or a build, whose path says nothing to its author."""
 
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '([^'\n]{1,200})'", re.MULTILINE)
 
@@ -48,7 +49,8 @@ def missing_package(printed: str) -> str:
         return ""
     return (
         f"the bot has no module '{one_line(found[-1])}': if that is a package, write its name on the index into"
-        " requirements.txt in the bot's folder; if it is the bot's own file, see that it is in that folder"
+        " requirements.txt in the bot's folder, which counts if 'run' in bot.toml has {python}; if it is the bot's own"
+        " file, see that it is in that folder"
     )
 
 

@@ -138,6 +138,8 @@ def test_a_line_without_end_is_shown_with_its_beginning_and_its_end(tmp_path: Pa
         (f'File "{STORED}/a/b.py", line 1', 'File "a/b.py", line 1'),
         (f'File "/with space{STORED}/b.py", line 1', 'File "b.py", line 1'),
         (f"at f ({STORED}/dist/bot.js:1:2)", "at f (dist/bot.js:1:2)"),
+        ('File "/my cache/0123456789abcdef/12/bot/own.py", line 1', 'File "own.py", line 1'),
+        ("at f (/c/0123456789abcdef/1/bot/build/bot.js:1:2)", "at f (build/bot.js:1:2)"),
         ('File "/usr/lib/python3/json.py", line 1', 'File "/usr/lib/python3/json.py", line 1'),
         ("/" * 50_000, "/" * 50_000),
         ("/a" * 50_000, "/a" * 50_000),
@@ -148,7 +150,9 @@ def test_a_path_in_the_store_of_versions_is_shown_as_the_author_knows_it(printed
 
 
 def test_the_advice_about_a_missing_package_names_it_on_one_line() -> None:
-    assert "no module 'torch'" in missing_package("x\nModuleNotFoundError: No module named 'torch'\n")
+    advice = missing_package("x\nModuleNotFoundError: No module named 'torch'\n")
+    assert "no module 'torch'" in advice
+    assert "requirements.txt in the bot's folder, which counts if 'run' in bot.toml has {python}" in advice
     assert missing_package("ValueError: No module named 'torch'") == ""
     assert "\x1b" not in missing_package("ModuleNotFoundError: No module named '\x1b[2J'")
 
