@@ -146,7 +146,7 @@ class LiveBot:
 
     def ask_for_stacks(self) -> None:
         if self.session.hello.prints_stacks:
-            self.process.ask_for_stacks()
+            self.process.ask_for_stacks(prints_stacks=True)
 
     def dismiss(self) -> None:
         self.listen(None)

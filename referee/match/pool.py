@@ -307,7 +307,7 @@ class Pool:
                     f"the process ended before it said Hello: {how}{ask}",
                     {**end.evidence, **output_evidence(process.output())},
                 )
-            process.ask_for_stacks()  # it is ended next, whatever it does with the signal
+            process.ask_for_stacks(prints_stacks=False)
             raise BotStartError(f"no Hello {limits.startup_s:g} s after the start", await stacks_evidence(process))
         except HandshakeError as error:
             raise BotStartError(str(error), output_evidence(process.output())) from None

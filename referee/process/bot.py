@@ -16,7 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,30 +127,33 @@ def sandbox_is_ours(said: str) -> bool:
     return said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
 
 
-_LINE = re.compile(r"(?:Current thread|Thread|Stack) .*\(most recent call first\):|  .*|", re.ASCII)
+_FRAME = r'File (?:".*"|\?\?\?), line (?:\d+|\?\?\?) in .*|\.\.\.|<.*>'
+_LINE = re.compile(rf"(?:Current thread|Thread|Stack) .*\(most recent call first\):|  (?:{_FRAME})|", re.ASCII)
 
 
 STACKS = signal.SIGRTMAX - 1
 
 
-def ask_for_stacks(pids: Iterable[int]) -> bool:
-    """Signal the first of these processes that handles `STACKS` or SIGUSR1. The result is False if there is none: the
-    signal would end a process that does not."""
-    for pid in pids:
-        try:
-            process = os.pidfd_open(pid)
-        except OSError:
-            continue
-        try:
-            for number in (STACKS, signal.SIGUSR1):
-                if _handles(pid, number):
-                    signal.pidfd_send_signal(process, number)
-                    return True
-        except OSError:
-            continue
-        finally:
-            os.close(process)
-    return False
+def ask_for_stacks(pids: Sequence[int], numbers: Sequence[int] = (STACKS, signal.SIGUSR1)) -> bool:
+    """Send the first of these signals that one of these processes handles to the first that does. The result is False
+    if there is none: the signal would end a process that does not handle it."""
+    return any(_signal(pid, number) for number in numbers for pid in pids)
+
+
+def _signal(pid: int, number: int) -> bool:
+    """Whether the process handles the signal, which is sent to it then."""
+    try:
+        process = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if handles := _handles(pid, number):
+            signal.pidfd_send_signal(process, number)
+        return handles
+    except OSError:
+        return False
+    finally:
+        os.close(process)
 
 
 def stacks_in(printed: str) -> str:
@@ -449,12 +452,13 @@ class BotProcess:
         self._stdout.begin_part()
         self._stderr.begin_part()
 
-    def ask_for_stacks(self) -> None:
-        """Have the bot print the stacks of its threads, if it is one that does on a signal. Returns at once."""
+    def ask_for_stacks(self, *, prints_stacks: bool) -> None:
+        """Have the bot print the stacks of its threads, if it is one that does on a signal. Returns at once. Unless it
+        says that it `prints_stacks`, SIGUSR1 may mean something else to it: Node opens its debugger."""
         if not self._exited.done():
             self._drain.take_what_is_there()
             self._stderr.copy = Capture(_STACKS_BYTES)
-            if not ask_for_stacks(self._meter.look()):
+            if not ask_for_stacks(self._meter.look(), (STACKS, signal.SIGUSR1) if prints_stacks else (STACKS,)):
                 self._stderr.copy = None
 
     async def stacks(self) -> str:

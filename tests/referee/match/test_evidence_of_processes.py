@@ -21,6 +21,12 @@ Spawn = Callable[[str, int], int]
 
 BOT = """
 import asyncio, json, os, signal, sys, threading, time
+
+if json.loads(os.environ["CROSSTOWN_OPTIONS"])["foreign"]:
+    signal.signal(signal.SIGUSR1, lambda *_: print("the debugger listens", file=sys.stderr, flush=True))
+    print("loading", file=sys.stderr, flush=True)
+    time.sleep(20)
+
 from crosstown_bot import Bot, run
 
 def spin(seconds):
@@ -88,6 +94,7 @@ spins = false
 uses_sigusr1 = false
 ponders = false
 imports = false
+foreign = false
 loads = false
 prepares = false
 waits = false
@@ -232,7 +239,7 @@ def children(pid: int) -> list[int]:
         ("", ""),
         ("  nothing of the kind\nThread of thought\n", ""),
         (
-            'hello\nThread 0x7f (most recent call first):\n  File "a.py", line 3 in wait\nnoise\n\n'
+            'hello\nThread 0x7f (most recent call first):\n  File "a.py", line 3 in wait\nnoise\n  depth 3\n\n'
             'Current thread 0x7e (most recent call first):\n  File "bot.py", line 7 in think\nbye\n',
             'Thread 0x7f (most recent call first):\n  File "a.py", line 3 in wait\n\n'
             'Current thread 0x7e (most recent call first):\n  File "bot.py", line 7 in think',
@@ -273,6 +280,17 @@ async def test_a_bot_that_does_not_get_ready_in_time_shows_where_it_was(
     *printed, title, _, where = fault.last_lines()
     assert (title, where.endswith("in load_weights")) == ("its stack when its time was up:", True)
     assert printed == ([] if phase == "prepares" else ["loading"])
+
+
+@pytest.mark.slow
+async def test_a_program_without_the_sdk_gets_no_signal_of_its_own_before_hello(tmp_path: Path) -> None:
+    """Node opens its debugger on SIGUSR1, and says so in what its author reads of the failed start."""
+    stage = Stage(tmp_path, foreign=True)
+    async with stage.table:
+        result = await stage.play(1, startup_s=2)
+    fault = result.faults[0]
+    assert fault is not None
+    assert fault.evidence["stderr"] == "loading\n"
 
 
 STACKS = """Thread 0x7f (most recent call first):
