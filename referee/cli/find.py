@@ -141,9 +141,15 @@ def find_folders(run: Path | None, out: Path) -> list[Path]:
     there is no such run."""
     if run is None:
         return folders_in(out) if out.is_dir() else []
-    if found := [place for place in places_of(run, out) if place.is_dir()]:
-        return found[:1]
-    return [find_run(str(run), out, brief=True).folder.path]
+    first, last = places_of(run, out)
+    if first.is_dir():
+        return [first]
+    try:
+        return [find_run(str(run), out, brief=True).folder.path]  # a name may be that of a run whose folder was renamed
+    except (UsageError, JournalError):
+        if last.is_dir():
+            return [last]
+        raise
 
 
 def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:

@@ -146,8 +146,11 @@ def test_a_name_is_a_runs_whatever_else_is_called_so_in_the_working_directory(ma
     assert played("alone") == 2
 
 
-def test_a_run_whose_folder_was_renamed_is_found_by_name_and_file(make_run, crosstown, tmp_path):
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside_another_folder_of_that_name"])
+def test_a_run_whose_folder_was_renamed_is_found_by_name_and_file(make_run, crosstown, tmp_path, beside):
     make_run("cup").path.rename(tmp_path / "runs" / "last week")
+    if beside:
+        (tmp_path / "cup").mkdir()
     for word in ("cup", "cup.toml", "last week"):
         assert json.loads(crosstown("standings", "--json", word).out)["tournament"] == "cup"
         verified = crosstown("matches", "verify", word)
