@@ -17,6 +17,9 @@ from referee.run.folder import RunFolder
 from referee.run.journal import JournalText
 from referee.run.run import Run
 
+OLD_S = 5.0
+"""What was known so long ago is not shown of a run that has changed, if it can be computed soon."""
+
 
 @dataclass(frozen=True, slots=True)
 class Leader:
@@ -50,6 +53,7 @@ class Glance:
 class _Kept:
     changed: object
     glance: Glance
+    made_s: float
     again_s: float
     """When it may be computed again: at most half of the time is spent on that."""
 
@@ -64,23 +68,31 @@ class Glances:
         self._turn = Condition()
 
     def of(self, runs: Sequence[RunFolder]) -> dict[str, Glance]:
-        """What is known of these runs, which are all there are, by name; of one that has changed, as it was before.
-        Waits for a moment if there is one of which nothing is known yet."""
+        """What is known of these runs, which are all there are, by name; of one that has just changed, as it was
+        before. Waits for a moment if there is one of which nothing is known yet, or that has changed and was not looked
+        at for `OLD_S`: the last visitor may have come yesterday."""
         changed = {run.path: run.changed() for run in runs}
-        now_s = time.monotonic()
+        until_s = time.monotonic() + QUICK_S
         with self._turn:
             self._kept = {path: kept for path, kept in self._kept.items() if path in changed}
-            wanted = [run for run in runs if self._is_old(run.path, changed[run.path], now_s)]
-            if wanted and not self._busy:
-                self._busy = True
-                Thread(target=self._compute, args=(wanted,), name="glances", daemon=True).start()
-            if any(run.path not in self._kept for run in runs):
-                self._turn.wait_for(lambda: not self._busy, QUICK_S)
+            while True:
+                now_s = time.monotonic()
+                wanted = [run for run in runs if self._is_old(run.path, changed[run.path], now_s)]
+                if wanted and not self._busy:
+                    self._busy = True
+                    Thread(target=self._compute, args=(wanted,), name="glances", daemon=True).start()
+                awaited = any(now_s >= self._shown_until_s(run.path) for run in wanted)
+                if not (awaited and self._turn.wait_for(lambda: not self._busy, until_s - now_s)):
+                    break
             return {run.name: self._kept[run.path].glance for run in runs if run.path in self._kept}
 
     def _is_old(self, path: Path, changed: object, now_s: float) -> bool:
         kept = self._kept.get(path)
         return kept is None or (kept.changed != changed and now_s >= kept.again_s)
+
+    def _shown_until_s(self, path: Path) -> float:
+        kept = self._kept.get(path)
+        return 0.0 if kept is None else kept.made_s + OLD_S
 
     def _compute(self, runs: Iterable[RunFolder]) -> None:
         try:
@@ -89,7 +101,7 @@ class Glances:
                 changed, made = self._glance(run)
                 ended_s = time.monotonic()
                 with self._turn:
-                    self._kept[run.path] = _Kept(changed, made, 2 * ended_s - started_s)
+                    self._kept[run.path] = _Kept(changed, made, ended_s, 2 * ended_s - started_s)
         finally:
             with self._turn:
                 self._busy = False
@@ -97,6 +109,8 @@ class Glances:
 
     def _glance(self, run: RunFolder) -> tuple[object, Glance]:
         """As of which change of the run, and what there is to tell."""
+        if self._tables.kept(run) is not None:
+            self._tables.of(run)  # which waits for a moment if the run has changed
         if (kept := self._tables.kept(run)) is not None:
             changed, known = kept
             rows = known.table

@@ -11,6 +11,7 @@ import pytest
 
 from leaderboard.schedule_view import FormatTable, ScheduleView
 from leaderboard.web import glances as module
+from leaderboard.web import tables
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from referee.run.folder import runs_in
@@ -119,6 +120,22 @@ async def test_what_takes_long_comes_later(
     answer = await home(app)
     assert "refresh" not in answer.headers
     assert "<td>1</td>" in answer.text
+
+
+@pytest.mark.parametrize("page", ["/", "/runs/cup"], ids=["front page", "page of the run"])
+async def test_who_comes_long_after_the_last_visitor_sees_a_run_as_it_is(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    monkeypatch.setattr(module, "OLD_S", 0)
+    monkeypatch.setattr(module, "QUICK_S", 30)
+    monkeypatch.setattr(tables, "QUICK_S", 30)
+    start("m1").play().close()
+    app = make_app(runs)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert (await web.get(page)).status_code == 200
+    assert "<td>1</td>" in (await home(app)).text
+    start("m2", place=1).play().close()
+    assert "<td>2</td>" in (await home(app)).text
 
 
 async def test_tables_that_are_there_are_not_computed_once_more_and_new_matches_are_counted(
