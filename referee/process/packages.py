@@ -25,6 +25,7 @@ from referee.process.paths import is_file, is_folder, is_link, is_there
 from referee.process.sources import EntryError, Room, Sources, copy_within, digest, find_within, hash_within, kind_of
 from referee.process.store import Built, Hold, hold_built
 from referee.process.trees import walk
+from referee.texts import one_line
 
 FILE = "requirements.txt"
 SDK = "crosstown-bot"
@@ -54,6 +55,7 @@ _ITSELF = re.compile(r"^[^\S\n]*(?:(?:-e|--editable)[\s=]*)?\./?(?:\[[^\[\]]*\])
 _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
 _OURS = re.compile(r"^[ \t]*crosstown[-_.]+(?:bot|arena)(?![\w.-])(?:\\\r?\n|[^\n])*", re.MULTILINE | re.IGNORECASE)
 """A line, with those that continue it, that asks for a package of ours."""
+_EXTRAS = re.compile(r"^[ \t]*(crosstown[-_.]+(?:bot|arena)\s*\[[^\[\]\n]*\])", re.MULTILINE | re.IGNORECASE)
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DRESSED = re.compile(r"^-|^file:|[%;#\[]")
 """Of a word that may mean another path than the one that it is."""
@@ -232,6 +234,11 @@ def _paths(
         raise EntryError(
             f"{listed}: '.' asks for the bot's own folder as a package, and that is not installed",
             "write the packages that the bot needs in its place: the bot runs from its folder",
+        )
+    if extras := _EXTRAS.search(text):
+        raise EntryError(
+            f"{listed}: '{one_line(extras[1])}' asks for extras of a package of ours, and those are not installed",
+            "leave the extras out, and name the packages that the bot needs besides, such as gymnasium",
         )
     lists = set(_LISTS.findall(text))
     places = {place for word in words for place in _places(word)}

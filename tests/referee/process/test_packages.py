@@ -149,6 +149,14 @@ def test_a_list_that_asks_for_the_bots_own_folder_is_refused(bot: Path, line: st
         read_requirements(bot, load_manifest(bot))
 
 
+@pytest.mark.parametrize("line", ["crosstown-arena[env]", "  Crosstown_Arena [env] >= 0.1", "crosstown-bot[]"])
+def test_a_list_that_asks_for_extras_of_our_packages_is_refused(bot: Path, line: str) -> None:
+    """pip takes no extras of what is given to it as a file, and calls the wheel one of another Python."""
+    (bot / "requirements.txt").write_text(f"numpy\n{line}\n")
+    with pytest.raises(EntryError, match="asks for extras of a package of ours, and those are not installed"):
+        read_requirements(bot, load_manifest(bot))
+
+
 def test_lines_that_ask_for_our_packages_are_taken_out_of_lists_with_hashes(bot: Path) -> None:
     """No list can have the hashes of what is made for each build, and an index may have another's by that name."""
     ours = "crosstown-bot\nCrosstown_Arena>=0.1 \\\n    --hash=sha256:00\ncrosstown-bot==1  # ours\n"
