@@ -219,6 +219,15 @@ async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Any, 
     assert "its output is not flushed" in evidence
 
 
+async def test_no_stacks_of_the_bridge_say_where_its_program_was(hall: Any, first: Entry) -> None:
+    quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
+    body = "for line in sys.stdin:\n    pass\n"
+    result, evidence = await play(hall, program(hall, body), first, limits=quick)
+    assert result.reason is EndReason.MOVE_TIMEOUT
+    assert "no answer yet" in evidence
+    assert '"stacks"' not in evidence
+
+
 async def test_a_program_that_reads_its_whole_input_first_is_told_to_read_line_by_line(hall: Any, first: Entry) -> None:
     quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
     result, evidence = await play(hall, program(hall, "sys.stdin.read()\n"), first, limits=quick)

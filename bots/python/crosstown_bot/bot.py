@@ -50,6 +50,9 @@ class Bot:
     """False saves the work of encoding `Turn.observation`, which is then not there."""
     wants_legal_actions = True
     """False saves the work of encoding `Turn.legal_actions`, which are then not there; `Turn.legal_count` always is."""
+    prints_stacks = True
+    """Whether the stacks of this process say where the bot was when its time was up. False if it passes questions on to
+    another program."""
     messages: ModuleType | None = None
     """The generated module of the game's messages, for games whose messages are not in `crosstown_proto`."""
 

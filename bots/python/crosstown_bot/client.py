@@ -90,7 +90,7 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
         sys.exit(str(error))
     shorten_tracebacks()
     bot = bot_class(options)
-    stacks = print_stacks_when_asked()  # of what has been imported since, some may use the signals
+    stacks = bot.prints_stacks and print_stacks_when_asked()  # of what was imported since, some may use the signals
     problem = asyncio.run(_connect(bot, address, token, credentials, prints_stacks=stacks))
     _name_threads_that_stay()
     if problem:

@@ -31,6 +31,7 @@ class Bridge(Bot):
 
     name = "bridge"
     wants_text = True
+    prints_stacks = False
 
     def __init__(self, options: Mapping[str, Any], child: Child | Terminal, lines: JsonLines | TextLines) -> None:
         super().__init__(options)

@@ -36,6 +36,7 @@ class GtpBot(Bot):
     name = "gtp"
     games = (GAME,)
     wants_observation = False
+    prints_stacks = False
 
     def __init__(self, options: Mapping[str, Any], child: Child) -> None:
         super().__init__(options)

@@ -39,6 +39,7 @@ class UciBot(Bot):
     name = "uci"
     games = (GAME,)
     wants_observation = False
+    prints_stacks = False
 
     def __init__(self, options: Mapping[str, Any], child: Child) -> None:
         super().__init__(options)
