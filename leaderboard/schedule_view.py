@@ -15,6 +15,7 @@ from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result
 from referee.schedule.schedule import Schedule
+from referee.texts import listed
 
 _SHOWN = 20
 """Coming matches that are shown."""
@@ -162,7 +163,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     waiting: set[tuple[str, int]] = set()
     off: Counter[str] = Counter()
     still: Counter[str] = Counter()
-    annulled = 0
+    annulled: list[tuple[str, ...]] = []
     last = max(places_of(rows), default=-1)
     for spec, state in progress:
         if style.has_table:
@@ -173,7 +174,8 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
             order.setdefault(key, entries)
             if state in ("off", "annulled"):
                 cancelled[spec.match_id] = schedule.absent(spec)
-            annulled += state == "annulled"
+            if state == "annulled":
+                annulled.append(schedule.absent(spec))
             still.update(set(entries) if state == "counts" else ())
         if look_ahead and state == "open":
             if not revealed:
@@ -248,13 +250,19 @@ def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _points_kept(schedule: Schedule, annulled: int, uncounted: Mapping[str, int]) -> Iterator[str]:
-    """What the format's own table makes of matches that do not count: those that were `annulled`, and per entry those
-    of bots that have left, and whose matches are annulled. Other rounds were paired by their points."""
-    if annulled:
-        what, them = ("1 match was", "it") if annulled == 1 else (f"{annulled} matches were", "them")
-        yield f"{what} annulled: this table counts {them} as a tie, or as lost for a bot that is out of the run"
+def _points_kept(schedule: Schedule, annulled: Sequence[Sequence[str]], uncounted: Mapping[str, int]) -> Iterator[str]:
+    """What the format's own table makes of matches that do not count: per match that was `annulled` the entries that
+    lose it, and per entry those of bots that have left, and whose matches are annulled. Other rounds were paired by
+    their points."""
     names = names_apart({seat.entry_id: seat.name for seat in schedule.seats})
+    if annulled:
+        lost = [entries for entries in annulled if entries]
+        ties = len(annulled) - len(lost)
+        what, them = ("1 match was", "it") if len(annulled) == 1 else (f"{len(annulled)} matches were", "them")
+        losers = listed(sorted({f"'{names[entry_id]}'" for entries in lost for entry_id in entries}))
+        counts = [f"{ties if lost else them} as {'a tie' if ties == 1 else 'ties'}"] if ties else []
+        counts += [f"{len(lost) if ties else them} as lost for {losers}, out of the run"] if lost else []
+        yield f"{what} annulled: this table counts {' and '.join(counts)}"
     for entry_id, number in sorted(uncounted.items()):
         yield (
             f"'{names[entry_id]}' is out of the run, and its matches are annulled: this table keeps the points of"

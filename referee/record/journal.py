@@ -34,7 +34,9 @@ The schedule of a ladder's division follows from nothing else than its journal. 
 match has a seed of its own (`own_seeds`), the `reason` in words, and `seen`, how many lines the journal had when it was
 decided.
 
-A match that is annulled or played again by its organiser does not count from there on.
+A match that is annulled or played again by its organiser does not count from there on. A format's own table counts an
+annulled one as lost for the entries in `out`, those that were out of the run then, and otherwise as a tie; without
+`out`, as older versions wrote it, as lost for whoever is out by now.
 """
 
 import json
@@ -111,7 +113,8 @@ class Control:
 
     `entry_id` or `match_id` is what it is about, the other one ''. `name` is for people. `ranking` is per seat, for
     `rejudged` only; `forgiven` are match ids, for `reinstated` only; `length` has some of `LENGTHS`, for `extended`
-    only. `by` says who decided: a person, or the rule.
+    only; `out`, for `annulled` only, are the entries that were out of the run then, None in older journals. `by` says
+    who decided: a person, or the rule.
     """
 
     kind: ControlKind
@@ -125,6 +128,7 @@ class Control:
     ranking: tuple[int, ...] = ()
     forgiven: tuple[str, ...] = ()
     length: Mapping[str, float] = field(default_factory=dict)
+    out: tuple[str, ...] | None = None
     at: str = ""
 
 
@@ -337,8 +341,9 @@ def choices_of_people(controls: Sequence[Control]) -> dict[str, Choice]:
 def control_fields(control: Control) -> dict[str, Any]:
     """What a journal line says of a control besides its kind and time; inverse of `parse_control`."""
     empty: tuple[object, ...] = ("", (), None)
-    fields = {name: value for name, value in asdict(control).items() if name not in ("kind", "at", "length")}
-    return {**{name: value for name, value in fields.items() if value not in empty}, **control.length}
+    fields = {name: value for name, value in asdict(control).items() if name not in ("kind", "at", "length", "out")}
+    out = {} if control.out is None else {"out": list(control.out)}
+    return {**{name: value for name, value in fields.items() if value not in empty}, **control.length, **out}
 
 
 def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
@@ -363,6 +368,9 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
     forgiven = fields.get("forgiven", [])
     if not isinstance(forgiven, list) or not all(isinstance(match_id, str) for match_id in forgiven):
         raise TypeError("forgiven")
+    out = fields.get("out") if kind == "annulled" else None
+    if out is not None and not (isinstance(out, list) and all(isinstance(entry_id, str) for entry_id in out)):
+        raise TypeError("out")
     return Control(
         kind=kind,  # type: ignore[arg-type]  # one of _KINDS
         place=place,
@@ -370,6 +378,7 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
         ranking=tuple(ranking),
         forgiven=tuple(forgiven),
         length=_length(fields) if kind == "extended" else {},
+        out=None if out is None else tuple(out),
         at=at,
         **texts,
     )

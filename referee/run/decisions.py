@@ -291,6 +291,8 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
                 # played again all the same, and can be annulled again.
                 folder.records.set_aside(record, ANNULLED)
             control = Control("reopened" if replay else "annulled", place, match_id=match_id, by=by, reason=reason)
+            if not replay:  # a disqualification that rests on this match falls with it, so that bot is not out
+                control = replace(control, out=tuple(departures((*text.controls, control))))
             _write(journal, control, desk)
         if not replay and record is not None:
             folder.records.set_aside(record, ANNULLED)

@@ -6,7 +6,7 @@ configuration, the controls of the journal and the results of matches, whoever p
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
@@ -104,6 +104,9 @@ class Schedule:
         self._plan = style.plan(self._field)
         self._entered = [0] * self._field.bots + [0] * (len(self._seats) - self._field.bots)
         self._absences: dict[int, list[_Absence]] = {}
+        self._annulled: dict[str, Collection[str]] = {}
+        """By match id the entries that were out when the match was annulled: only they lose it. Not of the matches
+        that an older version annulled, which whoever is out by now loses."""
         self._decided = deque(config.decided)
         self.journalled = style.journalled
         """Whether its blocks are decided while the run goes on."""
@@ -173,6 +176,8 @@ class Schedule:
             self._limit = control.place
         elif control.kind == "extended":
             self._extended.append(control)
+        elif control.kind == "annulled" and control.out is not None:
+            self._annulled[control.match_id] = control.out
 
     def join(self, seat: SeatSpec) -> None:
         """A bot that was added to a run whose blocks are decided while it goes on."""
@@ -243,7 +248,7 @@ class Schedule:
             self._field.variants[variant].teams,
             tuple(ranking),
             tuple(faults),
-            () if ranking else self._absent(bots, spec.place),
+            () if ranking else self._absent(bots, spec.place, spec.match_id),
         )
         if spec.place >= self._front:
             self._early[spec.place] = score
@@ -305,7 +310,7 @@ class Schedule:
     def absent(self, spec: MatchSpec) -> tuple[str, ...]:
         """The entries because of which a match does not count; none if it was annulled."""
         bots = self.bots_of(spec)
-        absent = self._absent(bots, spec.place)
+        absent = self._absent(bots, spec.place, spec.match_id)
         return tuple(seat.entry_id for seat, bot in zip(spec.seats, bots, strict=True) if bot in absent)
 
     def is_broken(self, spec: MatchSpec) -> bool:
@@ -326,7 +331,7 @@ class Schedule:
     def _revoke(self, score: MatchScore) -> None:
         """The match does not count after all."""
         if self._keep_blocks:
-            absent = self._absent(score.bots, score.place)
+            absent = self._absent(score.bots, score.place, score.match_id)
             block = next(item for item in self._open.values() if score.place in item.scores)
             block.scores[score.place] = replace(score, ranking=(), faults=(), absent=absent)
 
@@ -451,10 +456,15 @@ class Schedule:
         self.placings = placings
         self._plan.close()
 
-    def _absent(self, bots: Sequence[int], place: int) -> tuple[int, ...]:
+    def _absent(self, bots: Sequence[int], place: int, match_id: str) -> tuple[int, ...]:
         """Because of whom a match is not played: those who were out by then, else whoever left first. Whoever leaves
-        later than what was played next must not change this."""
-        left = {bot: absence.control.place for bot in bots if (absence := self._absence(bot, place)) is not None}
+        later than what was played next, or after the match was annulled, must not change this."""
+        out = self._annulled.get(match_id)
+        left = {
+            bot: absence.control.place
+            for bot in bots
+            if (absence := self._absence(bot, place)) is not None and (out is None or self._seats[bot].entry_id in out)
+        }
         first = min(left.values(), default=0)
         return tuple(bot for bot, when in left.items() if when <= max(place, first))
 

@@ -10,6 +10,8 @@ from referee.record.journal import Control, JournalDamage, control_fields, parse
 CONTROLS = (
     Control("withdrawn", 12, entry_id="ab", choice="losses", name="Ann", by="organiser", reason="asked for"),
     Control("annulled", 3, match_id="m000003-00000000", by="organiser"),
+    Control("annulled", 3, match_id="m000003-00000000", out=()),
+    Control("annulled", 3, match_id="m000003-00000000", out=("ab", "cd")),
     Control("breaker", 7, entry_id="cd", by="rule", reason="3 faults in a row"),
     Control("rejudged", 4, match_id="m000004-00000000", ranking=(2, 1)),
     Control("added", 20, entry_id="ef"),
@@ -67,6 +69,14 @@ def test_a_control_that_lacks_a_field_is_named_with_its_line(tmp_path, fields):
     path = tmp_path / "tournament.jsonl"
     write(path, [("created", {}), ("withdrawn", fields)])
     with pytest.raises(JournalDamage, match=":2: the journal is damaged: a 'withdrawn' line"):
+        read_controls(path)
+
+
+@pytest.mark.parametrize("out", ["ab", [3]])
+def test_an_annulment_with_an_unusable_list_of_bots_that_were_out_is_named(tmp_path, out):
+    path = tmp_path / "tournament.jsonl"
+    write(path, [("annulled", {"place": 3, "match_id": "m000003-00000000", "out": out})])
+    with pytest.raises(JournalDamage, match=":1: the journal is damaged: a 'annulled' line without a usable out"):
         read_controls(path)
 
 

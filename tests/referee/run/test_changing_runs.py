@@ -21,7 +21,7 @@ from leaderboard.completeness import gaps_of
 from referee.cli.app import run_command
 from referee.record import read_record
 from referee.run.folder import RunFolder
-from referee.run.journal import read_journal
+from referee.run.journal import Journal, read_journal
 from referee.run.participants import participants_of
 from referee.run.run import Run
 from referee.tournament import joining
@@ -436,7 +436,6 @@ def test_a_run_whose_file_has_a_remote_bot_takes_others_from_the_working_directo
 
 def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament, play, run_folder, monkeypatch):
     from referee.run.head import head_file
-    from referee.run.journal import Journal
 
     monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
     more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\n[remote]\nlisten = "127.0.0.1:0"\n'
@@ -665,15 +664,56 @@ def test_no_record_is_foreign_because_an_earlier_match_was_annulled_or_judged_ag
     assert gaps_of(Run(here.run)).number == 0
 
 
+def annul_as_older_versions_did(organiser: Organiser, match: str) -> None:
+    """Without a word on who was out then."""
+    with Journal(organiser.run.journal, read_journal(organiser.run.journal)) as journal:
+        journal.append("annulled", place=int(match[1:7]), match_id=match)
+    organiser.run.records.set_aside(organiser.run.records.find(match), "annulled")
+
+
+@pytest.mark.parametrize("style", ["swiss", "fide"])
+@pytest.mark.parametrize("kind", ["withdraw", "disable"])
+def test_a_bot_that_leaves_later_changes_no_round_that_followed_an_annulled_match_of_it(organiser, style, kind):
+    """The match was a tie when the next round was paired, and became a loss of the bot when it left."""
+    here = organiser()
+    here.begin(6, "swiss", 1, more=STYLES[style][2] or "[swiss]\nrounds = 3")
+    first = here.matches()[:3]
+    for match in first:
+        assert here.explained("annul", "cup", match) == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    before, aside = seatings(here), len(here.run.records.aside_paths())
+    bot = read_record(here.run.records.aside_paths()[f"{first[0]}-annulled"]).header.seats[0].name
+    assert here.explained("extend", "cup", "--rounds", 1) == 0
+    for step in ((kind, "cup", bot), ("reinstate", "cup", bot)):
+        assert here.explained(*step) == 0
+        assert here.explained("run", here.file, "--quiet") == 0
+        assert seatings(here)[: len(before)] == before
+        notes = json.loads(here.command("standings", "cup", "--json")[1])["placings_notes"]
+        assert "3 matches were annulled: this table counts them as ties" in notes
+    gone = [name for name in list(here.run.records.aside_paths())[aside:] if name.endswith("-foreign")]
+    assert not [name for name in gone if int(name[1:7]) < len(before) + len(first)], gone
+    # As it is since then: whoever is out when a match is annulled loses it.
+    assert here.explained(kind, "cup", bot) == 0
+    another = next(match for match in here.matches() if bot in seats_of(here, match))
+    assert here.explained("annul", "cup", another) == 0
+    notes = json.loads(here.command("standings", "cup", "--json")[1])["placings_notes"]
+    assert f"4 matches were annulled: this table counts 3 as ties and 1 as lost for '{bot}', out of the run" in notes
+
+
+@pytest.mark.parametrize("by", ["an older version", "this one"])
 @pytest.mark.parametrize("choice", ["keep", "losses"])
 @pytest.mark.parametrize("leaves", ["before the end", "after the end"])
-def test_no_record_is_missing_because_a_bot_of_an_annulled_match_has_left_or_is_back(organiser, choice, leaves):
-    """Such a match is its loss while it is out, and a tie without it: other bots would have met in later rounds."""
+def test_no_record_is_missing_because_a_bot_of_an_annulled_match_has_left_or_is_back(organiser, choice, leaves, by):
+    """Where an older version annulled it, such a match is its loss while it is out, and a tie without it: other bots
+    would have met in later rounds."""
     here = organiser()
     here.begin(6, "swiss", 1, more="[swiss]\nrounds = 3")
     first = here.matches()[0]
     bot = read_record(next(here.run.matches.glob(f"{first}.*"))).header.seats[0].name
-    assert here.explained("annul", "cup", first) == 0
+    if by == "this one":
+        assert here.explained("annul", "cup", first) == 0
+    else:
+        annul_as_older_versions_did(here, first)
     assert here.explained("run", here.file, "--quiet") == 0
     steps = [("withdraw", "cup", bot, "--choice", choice), ("reinstate", "cup", bot)]
     if leaves == "before the end":
@@ -803,6 +843,10 @@ def test_matches_whose_pairing_is_gone_since_a_decision_are_told_of(organiser):
     assert len(gone) > 1, "table 1, which was even, has a winner now: others meet in round 2"
     told = " ".join((out + err).split())
     assert f"{len(gone)} earlier matches belong to no pairing any more; their records were set aside in" in told
+
+
+def seats_of(organiser: Organiser, match: str) -> list[str]:
+    return [seat.name for seat in read_record(organiser.run.records.find(match)).header.seats]
 
 
 def seatings(organiser: Organiser) -> list[tuple[str, ...]]:
