@@ -180,7 +180,7 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
 
 
 def _check_name(out: Path, description: Mapping[str, Any]) -> None:
-    """ChangedError if there is a run of just this tournament under another name."""
+    """ChangedError if there is a run of just this tournament under another name, whatever its length."""
     for folder, configuration in under_other_names(out, description):
         lines = changes(configuration, description)
         raise ChangedError(
@@ -190,12 +190,16 @@ def _check_name(out: Path, description: Mapping[str, Any]) -> None:
         )
 
 
-def under_other_names(out: Path, description: Mapping[str, Any]) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
-    """The runs in `out`, with what they were begun with, whose tournaments differ from this one in the name alone."""
+def under_other_names(out: Path, description: Mapping[str, Any]) -> Iterator[tuple[RunFolder, Mapping[str, Any]]]:
+    """The runs in `out`, with their configurations, whose tournaments differ from this one in the name, and maybe in
+    their length, alone."""
     for folder, configuration in _configurations(out):
         name = configuration.get("name")
-        if name != description["name"] and _longer(folder, configuration, {**description, "name": name}) == {}:
-            yield folder, configuration
+        if name != description["name"] and _differs_in_length(configuration, {**description, "name": name}):
+            text = JournalText()
+            with suppress(JournalError, PlatformError):
+                text = read_journal(folder.journal)
+            yield folder, text.configuration if text.created else configuration
 
 
 def _longer(
@@ -205,11 +209,27 @@ def _longer(
     nothing but the length differs."""
     if digest(configuration) == digest(description):
         return {}
-    one, other = (digest({**values, "blocks": 0, "settings": {}}) for values in (configuration, description))
     with suppress(JournalError, PlatformError):
-        journal = read_journal(folder.journal) if one == other else JournalText()
+        same = _differs_in_length(configuration, description)
+        journal = read_journal(folder.journal) if same else JournalText()
         return None if journal.created is None else lengthening(journal, description)
     return None
+
+
+def _differs_in_length(begun: Mapping[str, Any], description: Mapping[str, Any]) -> bool:
+    """Whether these are configurations of one tournament that differ, if at all, in how long it is."""
+    one, other = (digest({**values, "blocks": 0, "settings": {}}) for values in (begun, description))
+    if one != other:
+        return False
+    try:
+        lengths = get_format(begun["format"]).lengths(make_field(begun))
+    except UnknownFormat:
+        return digest(begun) == digest(description)
+    settings = {name: value for name, value in begun["settings"].items() if name in lengths}
+    kept = {"settings": {**description["settings"], **settings}}
+    if "blocks" in lengths:
+        kept["blocks"] = begun["blocks"]
+    return digest({**description, **kept}) == digest(begun)
 
 
 def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
@@ -232,10 +252,20 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
     """The error if the run in `folder` began with another configuration; not for one that only makes it longer."""
     if journal.created is None or lengthening(journal, description) is not None:
         return None
-    lines = changes(journal.created.fields["configuration"], description)
+    lines = changes(journal.configuration, description)
+    if (lengths := _lengths(journal, description)) is None:
+        return ChangedError(
+            f"the configuration has changed since the run in {folder.path} began: {'; '.join(lines)}",
+            "undo the change, or start a new run beside it with --new; the old one is kept",
+            lines,
+        )
+    has, wanted = lengths
+    short = [name for name in wanted if is_shorter(name, wanted[name], has[name])]
+    said = "; ".join(f"{name} = {has[name]:g}, and the file says {wanted[name]:g}" for name in short)
+    lowest = " and ".join(f"{name} = {has[name]:g}" for name in short)
     return ChangedError(
-        f"the configuration has changed since the run in {folder.path} began: {'; '.join(lines)}",
-        "undo the change, or start a new run beside it with --new; the old one is kept",
+        f"the run in {folder.path} has {said}: a run cannot become shorter",
+        f"write {lowest} in the file to continue the run, or start a new one beside it with --new; the old one is kept",
         lines,
     )
 
@@ -244,29 +274,33 @@ def lengthening(journal: JournalText, description: Mapping[str, Any]) -> Mapping
     """What a configuration extends a run to that has begun, by the keys of `Format.lengths`: nothing if it is the one
     that the run began with, or that it has now. None if something else differs, or if it would make the run shorter: a
     length that the file had before the command `extend` made the run longer does not."""
+    if (lengths := _lengths(journal, description)) is None:
+        return None
+    has, wanted = lengths
+    if any(is_shorter(name, wanted[name], has[name]) for name in wanted):
+        return None
+    return {name: value for name, value in wanted.items() if value != has[name]}
+
+
+def _lengths(
+    journal: JournalText, description: Mapping[str, Any]
+) -> tuple[Mapping[str, float], Mapping[str, float]] | None:
+    """How long a run is that has begun, and how long this configuration asks it to be; None if anything else differs.
+    Nothing for the configuration that it began with."""
     assert journal.created is not None
-    begun, begun_hash = journal.begun_with, journal.created.fields["hash"]
-    if digest(description) == begun_hash:
-        return {}
-    try:
-        lengths = get_format(begun["format"]).lengths
-    except UnknownFormat:
+    begun = journal.begun_with
+    if digest(description) == journal.created.fields["hash"]:
+        return {}, {}
+    if not _differs_in_length(begun, description):
         return None
+    lengths = get_format(begun["format"]).lengths
     at_first = lengths(make_field(begun))
-    before, in_file = {**at_first, **journal.length}, {**at_first, **journal.length_by_file}
-    settings = {name: value for name, value in begun["settings"].items() if name in before}
-    kept = {"settings": {**description["settings"], **settings}}
-    if "blocks" in before:
-        kept["blocks"] = begun["blocks"]
-    if digest({**description, **kept}) != begun_hash:
-        return None
+    has, in_file = {**at_first, **journal.length}, {**at_first, **journal.length_by_file}
     wanted = {
-        name: before.get(name, value) if value == in_file.get(name) else value
+        name: has.get(name, value) if value == in_file.get(name) else value
         for name, value in lengths(make_field(description)).items()
     }
-    if wanted.keys() != before.keys() or any(is_shorter(name, wanted[name], before[name]) for name in wanted):
-        return None
-    return {name: value for name, value in wanted.items() if value != before[name]}
+    return (has, wanted) if wanted.keys() == has.keys() else None
 
 
 def is_shorter(name: str, length: float, other: float) -> bool:

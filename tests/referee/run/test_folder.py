@@ -148,11 +148,36 @@ def test_a_run_that_was_made_longer_goes_on_in_its_renamed_folder(make_tournamen
     assert choose_folder(out, describe(make_tournament(blocks=blocks)), new=False).path == longer.path
 
 
-@pytest.mark.parametrize("blocks", [3, 6])
-def test_a_changed_name_of_a_run_that_was_made_longer_is_refused(make_tournament, out, longer, blocks):
-    with pytest.raises(ChangedError, match='under another name: name: "cup" -> "cap"'):
-        choose_folder(out, describe(make_tournament(name="cap", blocks=blocks)), new=False)
-    assert choose_folder(out, describe(make_tournament(name="cap", blocks=9)), new=False).path == out / "cap"
+@pytest.mark.parametrize(
+    ("blocks", "more"), [(2, "; blocks: 6 -> 2"), (3, "; blocks: 6 -> 3"), (6, ""), (9, "; blocks: 6 -> 9")]
+)
+def test_a_changed_name_is_refused_also_together_with_another_length(make_tournament, out, longer, blocks, more):
+    """The run has six blocks. A longer or shorter file under a new name began another run without a word."""
+    renamed = describe(make_tournament(name="cap", blocks=blocks))
+    with pytest.raises(ChangedError) as caught:
+        choose_folder(out, renamed, new=False)
+    assert str(caught.value).endswith(f'under another name: name: "cup" -> "cap"{more}')
+    assert choose_folder(out, renamed, new=True).path == out / "cap"
+    other = describe(make_tournament(name="cap", blocks=blocks, seed=2))
+    assert choose_folder(out, other, new=False).path == out / "cap"
+
+
+@pytest.mark.parametrize("blocks", [2, 5])
+def test_a_file_with_fewer_blocks_than_its_run_has_is_refused_with_both_numbers(make_tournament, out, blocks):
+    """The run began with 3 blocks, and `extend` has made it longer: "blocks: 3 -> 5" was what the file had done."""
+    folder = RunFolder(out / "cup")
+    begin(folder, describe(make_tournament(blocks=3)))
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(Control("extended", 0, by="organiser", length={"blocks": 6}))
+    with pytest.raises(ChangedError) as caught:
+        choose_folder(out, describe(make_tournament(blocks=blocks)), new=False)
+    assert str(caught.value) == (
+        f"the run in {folder.path} has blocks = 6, and the file says {blocks}: a run cannot become shorter"
+    )
+    assert caught.value.next_step.startswith("write blocks = 6 in the file to continue the run, or start a new one")
+    assert choose_folder(out, describe(make_tournament(blocks=3)), new=False).path == folder.path
+    with pytest.raises(ChangedError, match="began: blocks: 6 -> 5; seed: 1 -> 2"):
+        choose_folder(out, describe(make_tournament(blocks=5, seed=2)), new=False)
 
 
 def test_a_file_in_the_way_is_not_written_over(make_tournament, out):
