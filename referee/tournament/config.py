@@ -310,17 +310,15 @@ def check_number(config: TournamentConfig, left_out: Sequence[LeftOut] = ()) -> 
 
 
 def _check_copies(file: TomlFile, config: TournamentConfig, *, begun: bool) -> None:
-    """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin. Of a run that
-    has `begun` with a remote bot, the other matches can be played."""
+    """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin. A run that has
+    `begun` with a remote bot goes on without such matches."""
     for bot in config.bots:
-        if problem := too_few_copies(bot, config.settings, config.players):
+        key = "copies" if bot.remote is None else "remote"
+        if (problem := too_few_copies(bot, config.settings, config.players)) and (key == "copies" or not begun):
             what, step = problem
             if bot.entry_list is not None:
-                raise ConfigError(bot.entry_list, bot.line, f"'copies' {what}", step)
-            if bot.remote is None:
-                file.fail(("bots", bot.place, "copies"), f"'bots[{bot.place + 1}].copies' {what}", step)
-            if not begun:
-                file.fail(("bots", bot.place, "remote"), f"'bots[{bot.place + 1}].remote' {what}", step)
+                raise ConfigError(bot.entry_list, bot.line, f"'{key}' {what}", step)
+            file.fail(("bots", bot.place, key), f"'bots[{bot.place + 1}].{key}' {what}", step)
 
 
 def too_few_copies(bot: BotConfig, settings: Mapping[str, Any], players: int) -> tuple[str, str] | None:

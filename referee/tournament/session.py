@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from referee.record.journal import (
     Control,
     anchors_of,
     choices_of_people,
+    departures,
     forgiven_faults,
     in_force,
     provider_voids,
@@ -30,11 +32,11 @@ from referee.run.machine_facts import most_memory_words
 from referee.run.run import Run
 from referee.schedule.config import ScheduleConfig, digest
 from referee.schedule.formats.api import Extent
-from referee.schedule.schedule import Schedule
+from referee.schedule.schedule import Schedule, known_matches
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec
 from referee.schedule.stopping import rule_in_force
-from referee.texts import one_line
+from referee.texts import one_line, plural
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
@@ -121,6 +123,7 @@ def run_session(
                 journal.control(control)
                 observer.note(f"extended, as the tournament file is longer than before: {length_words(longer)}")
                 text = read_journal(folder.journal)
+            text = _annul_mirrors(journal, text, folder, tournament, observer)
             if tournament.rating_anchors != text.rating_anchors:
                 journal.append(RATINGS, anchor=tournament.rating_anchors)
         when = tournament.config.stop_when
@@ -367,6 +370,36 @@ class _Session:
         self._resumed(progress, steering.taken_up())
         anchors.flush()
         return text, progress
+
+
+def _annul_mirrors(
+    journal: Journal, text: JournalText, folder: RunFolder, tournament: Tournament, observer: Observer
+) -> JournalText:
+    """The journal with an annulment of each match against itself that a bot cannot begin, as it takes fewer seats at a
+    time. No run can begin with such a bot, but older versions began some."""
+    if not tournament.config.settings.get("mirrors") or Run(folder, text).finished:
+        return text
+    gone = departures(text.controls)
+    seats_at_once = {
+        entry.id: bot.copies if bot.remote is None else 1
+        for entry, bot in zip(tournament.entries, tournament.bots, strict=True)
+        if entry.id not in gone and (bot.remote is not None or bot.copies)
+    }
+    if not seats_at_once:
+        return text
+    done = {*folder.records.paths(), *(control.match_id for control in in_force(text.controls))}
+    annulled: Counter[str] = Counter()
+    for spec in known_matches(Run(folder, text).schedule_config, controls=text.controls):
+        bot, seats = spec.seats[0], len(spec.seats)
+        at_once = seats_at_once.get(bot.entry_id, seats)
+        if at_once < seats and spec.match_id not in done and all(seat.entry_id == bot.entry_id for seat in spec.seats):
+            why = f"it takes {at_once} of the {plural(seats, 'seat')}"
+            match_id, out = spec.match_id, tuple(gone)
+            journal.control(Control("annulled", spec.place, match_id=match_id, by="rule", reason=why, out=out))
+            annulled[f"of '{bot.name}' against itself, as {why}"] += 1
+    for what, number in annulled.items():
+        observer.note(f"annulled: {plural(number, 'match')} {what}")
+    return read_journal(folder.journal)
 
 
 def _moved(paths: Sequence[Path]) -> str:

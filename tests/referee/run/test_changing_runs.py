@@ -24,7 +24,7 @@ from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
 from referee.run.participants import participants_of
 from referee.run.run import Run
-from referee.tournament import joining
+from referee.tournament import config, joining
 from referee.tournament import play as running
 from referee.tournament.joining import load_joining
 from referee.tournament.remote import invite_all
@@ -955,3 +955,29 @@ def test_a_dry_run_shows_what_a_longer_file_adds(organiser):
     assert code == 0
     assert "will be extended to 5 blocks" in out
     assert "4 matches of the run in runs/cup have been played; 6 are to be played" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("who", ["a remote bot", "a bot with one copy"])
+def test_a_run_with_a_bot_that_cannot_meet_itself_goes_on_without_those_matches(organiser, monkeypatch, who):
+    """Older versions began such runs, or let such a bot join. A remote bot was disqualified, and with a bot of one copy
+    the run never came to its end."""
+    remote = '\n[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "FAR0"' if who == "a remote bot" else ""
+    here = organiser()
+    with monkeypatch.context() as older:
+        for module in (config, joining):
+            older.setattr(module, "too_few_copies", lambda *_: None)
+        here.begin(2, "round-robin", more=f"[round-robin]\nmirrors = true{remote}")
+        if not remote:
+            here.explained("add", "cup", here.there / "bots" / "late0", "--name", "Ada", "--copies", 1)
+    before = here.matches()
+    here.explained("extend", "cup", "--blocks", 2)
+    code, _, err = here.command("run", here.file)
+    assert code == 0, err
+    number = 2 if remote else 4  # who joined later plays its first blocks, too
+    assert f"annulled: {number} matches of 'Ada' against itself, as it takes 1 of the 2 seats" in " ".join(err.split())
+    new = {match: set(seats_of(here, match)) for match in here.matches() if match not in before}
+    assert {"Ada"} not in new.values()
+    assert {"bot0"} in new.values()
+    assert {"Ada", "bot0"} in new.values()
+    assert not any(bot.out for bot in participants_of(read_journal(here.run.journal)))
+    here.check()
