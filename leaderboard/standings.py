@@ -400,7 +400,7 @@ def make_table(
                 mean_move_ms=done.total_us / done.decisions / 1000 if done.decisions else None,
                 worst_move_ms=done.worst_us / 1000 if done.decisions or done.worst_us else None,
                 mean_lag_ms=done.lag_us / done.decisions / 1000 if done.decisions else None,
-                worst_lag_ms=done.worst_lag_us / 1000 if done.decisions else None,
+                worst_lag_ms=done.worst_lag_us / 1000 if done.decisions or done.worst_us else None,
                 game=game,
                 players=players,
                 low=skill.mu - margin if skill else None,

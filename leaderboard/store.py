@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database  # only to write: it takes longer to load than to list matches
     from sqlite_utils.db import Table
 
-SCHEMA_VERSION = 9
-
-_READABLE = (8, SCHEMA_VERSION)
-"""Version 8 has no batches; all else is the same."""
+SCHEMA_VERSION = 10
 
 RATING_COLUMNS = (
     "game",
@@ -129,6 +126,11 @@ CREATE INDEX seats_entry ON seats (entry_id);
     + _RATINGS
 )
 
+_READ_LATE_AGAIN = """
+UPDATE matches SET file_mtime_ns = -1, seal = ''
+WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'bank_exhausted'));
+"""
+
 MIGRATIONS = {
     # The rows of version 1 have no move times. With an impossible stamp each is read from its record once more.
     1: f"""
@@ -149,16 +151,15 @@ UPDATE matches SET file_mtime_ns = -1;
 """,
     4: "ALTER TABLE matches ADD COLUMN seal TEXT NOT NULL DEFAULT '';",
     # The worst time of version 5 leaves out the decision that timed out.
-    5: """
-UPDATE matches SET file_mtime_ns = -1, seal = ''
-WHERE match_id IN (SELECT match_id FROM seats WHERE fault IN ('move_timeout', 'bank_exhausted'));
-""",
+    5: _READ_LATE_AGAIN,
     6: "ALTER TABLE seats ADD COLUMN usage TEXT NOT NULL DEFAULT '';",
     # The decisions of version 7 have those that the referee chose for a bot, which it does only after a fault.
     7: """
 UPDATE matches SET file_mtime_ns = -1, seal = '' WHERE match_id IN (SELECT match_id FROM seats WHERE fault <> '');
 """,
     8: _BATCHES,
+    # The worst lag of version 9 leaves out the decision that timed out.
+    9: _READ_LATE_AGAIN + "DELETE FROM batches; DELETE FROM snapshots;",  # noqa: S608 - our own text
 }
 """From each older version to the next one."""
 
@@ -400,7 +401,7 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
-            if (version := _version(connection)) not in _READABLE:
+            if (version := _version(connection)) != SCHEMA_VERSION:
                 raise StoreError(f"{path} has schema version {version}, not {SCHEMA_VERSION}")
             yield connection
         finally:

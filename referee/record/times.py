@@ -19,6 +19,7 @@ class SeatTimes:
     """Per decision that the bot itself was asked for."""
     lag_us: int = 0
     worst_lag_us: int = 0
+    """Of one decision, the one that timed out included."""
     late_us: int = 0
     """What the decision that timed out was charged; 0 if none did."""
 
@@ -62,10 +63,15 @@ def in_seconds(us: int) -> str:
 
 def late_us(fault: Mapping[str, Any] | None) -> int:
     """What the decision that ended in this fault was charged; 0 if the fault is no time-out, or has no times."""
+    return _late_times(fault)[0]
+
+
+def _late_times(fault: Mapping[str, Any] | None) -> tuple[int, int]:
+    """The same, and the lag beside it."""
     if fault is None or fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
-        return 0
+        return 0, 0
     wall, lag = fault.get("wall_us"), fault.get("lag_us")
-    return max(0, wall - lag) if isinstance(wall, int) and isinstance(lag, int) else 0
+    return (max(0, wall - lag), max(0, lag)) if isinstance(wall, int) and isinstance(lag, int) else (0, 0)
 
 
 def seat_times(
@@ -81,5 +87,6 @@ def seat_times(
         elif isinstance(line, Answer) and 0 <= line.seat < players and (line.wall_us or line.seat not in struck):
             found[line.seat].add(line)
     for seat, fault in zip(found, faults, strict=False):
-        seat.late_us = late_us(fault)
+        seat.late_us, late_lag_us = _late_times(fault)
+        seat.worst_lag_us = max(seat.worst_lag_us, late_lag_us)
     return found

@@ -1,6 +1,8 @@
 """What overviews say of the faults of bots: the last one for each reason, with the lines that help its author."""
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,15 @@ import pytest
 
 from leaderboard.controls import Counted
 from leaderboard.evidence import LONGEST, evidence_of, last_faults
+from leaderboard.index import load_index
 from leaderboard.records import MatchRow, read_match
 from leaderboard.report import report_html
 from leaderboard.standings import standings
+from leaderboard.store import Store
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats, read_record
 from referee.record.format import seed_commitment
 from referee.record.store import RecordStore
+from referee.run.folder import RunFolder
 from referee.texts import missing_package, without_store
 
 SEED = "00" * 16
@@ -197,3 +202,25 @@ def test_the_worst_time_of_a_bot_has_the_decision_that_timed_out_in_it(tmp_path:
     row = write_fault(tmp_path, 0, LATE)
     assert (row.seats[0].worst_us, row.seats[1].worst_us) == (1_012_000, 0)
     assert write_fault(tmp_path, 1, crash()).seats[0].worst_us == 0
+
+
+def test_the_worst_lag_of_a_bot_has_the_decision_that_timed_out_in_it(tmp_path: Path) -> None:
+    """It stood in the evidence of the fault, and not in the column 'lag ms' of the table."""
+    rows = [write_fault(tmp_path, 0, LATE), write_fault(tmp_path, 1, crash(), seat=1)]
+    assert [(seat.worst_us, seat.worst_lag_us) for seat in rows[0].seats] == [(1_012_000, 11_333), (0, 0)]
+    lags = {row.name: (row.mean_lag_ms, row.worst_lag_ms) for row in standings(rows)}
+    assert lags == {"ann": (None, 11.333), "bob": (None, None)}, "the mean is of answered decisions"
+
+
+def test_the_worst_lag_of_a_kept_row_gets_the_decision_that_timed_out(tmp_path: Path) -> None:
+    """The database of an older version has rows without it: they are read from their records again."""
+    rows = [write_fault(tmp_path / "matches", 0, LATE), write_fault(tmp_path / "matches", 1, crash())]
+    older = [row._replace(seats=tuple(seat._replace(worst_lag_us=0) for seat in row.seats)) for row in rows]
+    with Store(tmp_path / "crosstown.db") as store:
+        store.put(older)
+    with closing(sqlite3.connect(tmp_path / "crosstown.db")) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    assert list(load_index(RunFolder(tmp_path)).rows) == rows
+    with Store(tmp_path / "crosstown.db") as store:
+        assert [row.stamp.mtime_ns == -1 for row in store.rows()] == [True, False]
+    assert list(load_index(RunFolder(tmp_path)).rows) == rows
