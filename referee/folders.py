@@ -8,6 +8,7 @@ import glob
 import os
 import pwd
 import re
+import shutil
 import stat
 import tempfile
 import time
@@ -169,3 +170,19 @@ def make_socket_folder() -> Path:
         except OSError as error:
             wrong = wrong or f"{place}: {error.strerror}"
     raise FolderError(f"there is no folder for sockets: {wrong}", "set TMPDIR to a short path, such as TMPDIR=/tmp")
+
+
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where systems have their programs, whatever PATH is."""
+
+
+def why_no_program(name: str, install: str) -> tuple[str, str]:
+    """Why a program of the system is not found in PATH, and what to do: `install` says how it is installed."""
+    there = shutil.which(name, path=USUAL_PATH)
+    if not os.environ.get("PATH", os.defpath):
+        step = "set PATH, for instance to /usr/local/bin:/usr/bin:/bin"
+        return f"{name} is not found, as PATH is empty", step if there else f"{step}; if {name} is missing, {install}"
+    if there is None:
+        return f"{name} is not installed in a folder of PATH", install
+    folder = Path(there).parent
+    return f"{name} is not found, as PATH does not have {folder}, where it is", f"add {folder} to PATH"

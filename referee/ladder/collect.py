@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 
 from leaderboard.web.hand_ins import Account, VersionState
 from referee.errors import ExpectedError
+from referee.folders import why_no_program
 from referee.ladder.archives import pack
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.store import LadderStore
@@ -249,7 +250,7 @@ class Collector:
         """The folder of the bot in a new clone, made in the sandbox. CollectError."""
         program = shutil.which(self._git)
         if program is None:
-            raise CollectError("git is not installed here", "install it: apt install git")
+            raise CollectError(*why_no_program(self._git, "install it: apt install git"))
         target, home = scratch / "work", scratch / "home"
         target.mkdir()
         home.mkdir(mode=0o700)

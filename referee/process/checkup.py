@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from referee.errors import ExpectedError
+from referee.folders import why_no_program
 from referee.process.cgroup import Cgroups, find
 from referee.process.launch import LaunchContext, guardian_argv
 from referee.process.limits import ProcessLimits, Share, memory_room
@@ -91,10 +92,10 @@ def _begin(program: str, interpreter: str, stack: ExitStack) -> Callable[[], Pro
     if not sys.platform.startswith("linux"):
         return partial(Probe, False, "it needs Linux", "run tournaments with bots of strangers on Linux")
     if shutil.which(PROGRAM) is None:
-        return partial(Probe, False, f"{PROGRAM} is not installed", INSTALL)
+        return partial(Probe, False, *why_no_program(PROGRAM, INSTALL))
     found = shutil.which(program)
     if found is None:
-        return partial(Probe, False, f"{program} is not there to try it with", "correct PATH")
+        return partial(Probe, False, *why_no_program(program, "correct PATH"))
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="crosstown-")))
     folder.chmod(0o755)
     scratch = folder / "scratch"
@@ -253,7 +254,7 @@ def _sandbox(found: Probe) -> Iterator[Row]:
 def _bubblewrap() -> Row:
     program = shutil.which(PROGRAM)
     if program is None:
-        return Row("bubblewrap", "missing", "not installed", INSTALL)
+        return Row("bubblewrap", "missing", *why_no_program(PROGRAM, INSTALL))
     with suppress(OSError, subprocess.SubprocessError):
         said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)
         return Row("bubblewrap", "ok", f"{said.stdout.strip()}, {program}")

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from referee.folders import cache_folder
+from referee.folders import cache_folder, why_no_program
 from referee.process.guardian import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.mounts import mount_folder
@@ -164,7 +164,7 @@ def confine(
     """
     bwrap = program or shutil.which(PROGRAM)
     if bwrap is None:
-        raise FileNotFoundError(2, f"{PROGRAM} is not installed")
+        raise FileNotFoundError(2, why_no_program(PROGRAM, "")[0])
     own = [*writable, *([home] if home else [])]
     granted = tuple(map(Path, sandbox.read))
     needs = find_needs(argv, folder, partial(given_to, sandbox, folder))

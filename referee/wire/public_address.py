@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.errors import ExpectedError
+from referee.folders import why_no_program
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """What this machine alone calls itself."""
@@ -132,10 +133,8 @@ def _is_fresh(key: Path, noted: Path, names: Set[str]) -> bool:
 def _make_certificate(certificate: Path, key: Path, request: str) -> None:
     program = shutil.which("openssl")
     if program is None:
-        raise ListenError(
-            "no certificate was given, and there is no program 'openssl' to make one",
-            "install openssl, or give a certificate and its key",
-        )
+        why, step = why_no_program("openssl", "install openssl")
+        raise ListenError(f"no certificate was given, and {why}", f"{step}, or give a certificate and its key")
     new = [path.with_suffix(".new") for path in (certificate, key)]
     command = [
         *(program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),

@@ -452,3 +452,14 @@ async def test_the_command_line_says_what_it_wants(capsys: pytest.CaptureFixture
     assert "COMMAND" in capsys.readouterr().err
     assert main(["--", f"{sys.executable}-none"]) == 1
     assert "cannot start" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+async def test_a_program_that_is_not_in_the_path_of_the_bridge_is_told_with_it(
+    path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crosstown_bridge import main
+
+    monkeypatch.setenv("PATH", path)
+    assert main(["--", "no-such-engine"]) == 1
+    assert f"No such file or directory (PATH is {path or 'empty'})" in capsys.readouterr().err

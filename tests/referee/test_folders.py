@@ -125,3 +125,23 @@ def test_an_ordinary_folder_for_temporary_files_has_the_sockets(monkeypatch: pyt
     with TemporaryDirectory(prefix="a-b_c.d+e=f,g@h:i~", dir="/tmp") as short:
         monkeypatch.setattr(folders.tempfile, "gettempdir", lambda: short)
         assert folders.make_socket_folder().parent == Path(short)
+
+
+@pytest.mark.parametrize(
+    ("path", "there", "why", "step"),
+    [
+        ("/nowhere", False, "git is not installed in a folder of PATH", "install it"),
+        ("/nowhere", True, "git is not found, as PATH does not have {}, where it is", "add {} to PATH"),
+        ("", True, "git is not found, as PATH is empty", "set PATH, for instance to /usr/local/bin:/usr/bin:/bin"),
+        ("", False, "git is not found, as PATH is empty", "set PATH, for instance to /usr/local/bin:/usr/bin:/bin;"
+         " if git is missing, install it"),
+    ],
+)  # fmt: skip
+def test_a_program_that_is_not_found_is_missing_or_the_path_is_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, there: bool, why: str, step: str
+) -> None:
+    if there:
+        (tmp_path / "git").touch(0o755)
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(folders, "USUAL_PATH", str(tmp_path))
+    assert folders.why_no_program("git", "install it") == (why.format(tmp_path), step.format(tmp_path))

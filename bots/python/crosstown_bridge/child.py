@@ -45,7 +45,11 @@ class Child:
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
-            raise ChildGone(f"cannot start {command[0]!r}: {error.strerror}; give the program after --") from None
+            path = os.environ.get("PATH", os.defpath)
+            where = "" if "/" in command[0] else f" (PATH is {path})" if path else " (PATH is empty)"
+            raise ChildGone(
+                f"cannot start {command[0]!r}: {error.strerror}{where}; give the program after --"
+            ) from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from referee import folders
 from referee.process import checkup, sandbox
 from referee.process.cgroup import Cgroups
 from referee.process.checkup import Probe, Row, SandboxError, check_machine, choose_profile, sandbox_trial, try_sandbox
@@ -36,10 +37,32 @@ def test_every_row_that_is_not_ok_says_how_to_mend_it() -> None:
 
 def test_a_machine_without_bubblewrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(folders, "USUAL_PATH", str(tmp_path))
     monkeypatch.setattr(checkup, "probe", lambda: try_sandbox())
     found = rows()
     assert found["bubblewrap"].level == found["strict sandbox"].level == "missing"
     assert "apt install bubblewrap" in found["strict sandbox"].fix
+
+
+@pytest.mark.parametrize(
+    ("path", "why", "fix"),
+    [
+        ("", "bwrap is not found, as PATH is empty", "set PATH, for instance to /usr/local/bin:/usr/bin:/bin"),
+        ("/nowhere", "bwrap is not found, as PATH does not have {}, where it is", "add {} to PATH"),
+    ],
+)
+def test_bubblewrap_that_is_there_and_not_in_the_path_is_not_called_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str, why: str, fix: str
+) -> None:
+    program = tmp_path / "bwrap"
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(folders, "USUAL_PATH", str(tmp_path))
+    monkeypatch.setattr(checkup, "probe", lambda: try_sandbox())
+    found = rows()
+    for name in ("bubblewrap", "strict sandbox"):
+        assert found[name].fix == fix.format(tmp_path)
+        assert why.format(tmp_path) in found[name].found
 
 
 def test_a_machine_without_control_groups(monkeypatch: pytest.MonkeyPatch) -> None:
