@@ -14,8 +14,9 @@ from typing import Any
 
 from referee.addresses import address_key, oldest_of_busiest
 from referee.schedule.spec import MOST_MESSAGE_BYTES
+from referee.wire.budget import Traffic
 from referee.wire.handshake import MAX_HELLO_BYTES
-from referee.wire.http2 import READ_BYTES, Call, Connection, Status, Traffic
+from referee.wire.http2 import READ_BYTES, Call, Connection, Status
 from referee.wire.pace import Pace
 from referee.wire.tls import MeteredTls
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import encode
+from referee.wire.budget import Budget, terms_of_session
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
-from referee.wire.http2 import Budget, Call, Status, terms_of_session
+from referee.wire.http2 import Call, Status
 from referee.wire.listener import hard_message_bytes
 from referee.wire.session import LastingSession, Session
 from referee.wire.tokens import token_digest

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
-from referee.wire.http2 import Call, CallEnd, Status, Traffic
+from referee.wire.budget import Traffic
+from referee.wire.http2 import Call, CallEnd, Status
 from referee.wire.patience import PatientTimer
 
 BotMessage: TypeAlias = pb.BotMessage

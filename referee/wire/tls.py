@@ -17,7 +17,8 @@ from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from typing import cast
 
-from referee.wire.http2 import READ_BYTES, Connection, charged_ns
+from referee.wire.budget import charged_ns
+from referee.wire.http2 import READ_BYTES, Connection
 
 BYTES_A_UNIT = 22
 """The least that a record has besides its data (RFC 8446, 5.2)."""

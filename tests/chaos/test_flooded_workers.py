@@ -25,7 +25,7 @@ FLOODER = Path(__file__).parent / "bots" / "flooder"
 CAP_S = 120.0
 WITHOUT_BUDGETS = """
 from referee.wire import http2, listener
-from referee.wire.http2 import Terms
+from referee.wire.budget import Terms
 listener.READ_BYTES = 2048  # so that no reading costs more than one within a budget may
 http2.terms_of_session = lambda message_bytes: Terms(1 << 60, 0)
 from referee.tournament import worker

@@ -12,17 +12,8 @@ import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 from hpack import Encoder
 
-from referee.wire.http2 import (
-    MAX_HEADER_BYTES,
-    PATH,
-    SMALL_READ_BYTES,
-    SURE_READ_NS,
-    Call,
-    CallEnd,
-    Connection,
-    Status,
-    Traffic,
-)
+from referee.wire.budget import SMALL_READ_BYTES, SURE_READ_NS, Traffic
+from referee.wire.http2 import MAX_HEADER_BYTES, PATH, Call, CallEnd, Connection, Status
 from referee.wire.listener import Bounds, Listener
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import Received, StreamEnd, encode
-from referee.wire.http2 import Traffic
+from referee.wire.budget import Traffic
 from referee.wire.session import MAX_WAITING_MESSAGES, LastingSession
 
 

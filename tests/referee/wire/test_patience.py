@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.wire.budget import Traffic
 from referee.wire.handshake import Refusal, read_hello
-from referee.wire.http2 import Connection, Traffic
+from referee.wire.http2 import Connection
 from referee.wire.listener import Bounds, Listener
 from referee.wire.patience import STEP_S, PatientTimer, patient_timeout
 from referee.wire.session import Session

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import HandshakeError, RemoteBot, StreamEnd
+from referee.wire.budget import Budget, Traffic
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import Refusal
-from referee.wire.http2 import Budget, Status, Traffic
+from referee.wire.http2 import Status
 from referee.wire.remote_bots import HELLO_UNITS, find_remote_bot, token_digest, version_label
 
 LIMITS = WireLimits(1, 1, 1, 1)
