@@ -42,9 +42,10 @@ from leaderboard.web.app import make_app
 from referee.ladder.bots import LadderBot, entry_id
 from referee.ladder.chooser import Chosen
 from referee.ladder.config import LadderConfig, default_ladder
-from referee.ladder.division import Division, Loaded
+from referee.ladder.division import Division
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import open_store
+from referee.ladder.members import Loaded
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, Record, RecordWriter, SeatHeader, SeatStats

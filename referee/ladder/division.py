@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -24,8 +23,8 @@ from referee.ladder.bots import Connections, LadderBot, NoConnections
 from referee.ladder.chooser import OWNER_SHARE, REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.given_up import GivenUpMatches
+from referee.ladder.members import Loaded, Member, member_of
 from referee.match.result import MatchResult
-from referee.process.sandbox import Sandbox
 from referee.record.journal import (
     BLOCK,
     COUNTED,
@@ -64,23 +63,6 @@ from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Playing, Runner
 from referee.tournament.session import open_progress
 
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A bot as it can be started here. `bot_id` is its id in this division, `setup` what a worker needs; `clock` are
-    limits of its own; `trouble` says why it cannot be started, '' if it can; with `waits` that passes. `handed_in`: its
-    files are those of a hand-in. `machine`: what of it comes from this machine; empty if it plays elsewhere."""
-
-    bot_id: str
-    setup: BotSetup
-    options: Mapping[str, str | int | bool] = field(default_factory=dict)
-    clock: Mapping[str, float] = field(default_factory=dict)
-    trouble: str = ""
-    waits: bool = False
-    handed_in: bool = False
-    machine: Facts = field(default_factory=dict)
-
-
 _BACK_AT_ONCE = ("replaced", "paused", "absent")
 """Kinds of controls after which a version plays again as soon as it is to play."""
 
@@ -89,8 +71,6 @@ _MOST_BEGUN = 10_000
 
 _MOST_GIVEN_UP = 10
 """The number of matches in a row that are given up until that is an alarm."""
-
-_TUPLES = ("env", "read", "hidden", "devices")
 
 
 class Tables(Protocol):
@@ -102,21 +82,6 @@ class Tables(Protocol):
     async def play(
         self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None, *, over: Callable[[], None] = nothing
     ) -> MatchResult: ...
-
-
-@dataclass(slots=True)
-class Member:
-    """A version as the journal has it. `out` is the kind of control by which it is out, '' while it plays."""
-
-    entry_id: str
-    bot: LadderBot
-    setup: BotSetup
-    out: str = ""
-    reason: str = ""
-    blocks: int = 0
-    playing: int = 0
-    last: int = -1
-    scores: list[tuple[str, float]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -319,7 +284,7 @@ class Division:
         blocks = iter(run.journal.blocks)
         for line in run.journal.events:
             if line.kind == "added":
-                member = _member(line.fields, activations[line.fields["entry_id"]], self._ladder.content)
+                member = member_of(line.fields, activations[line.fields["entry_id"]], self._ladder.content)
                 if control := left.get(member.entry_id):
                     member.out, member.reason = control.kind, control.reason
                 self._members[member.entry_id] = member
@@ -839,38 +804,3 @@ def describe(config: LadderConfig, division: DivisionConfig) -> dict[str, Any]:
         "breaker": asdict(config.breaker),
         "bots": [],
     }
-
-
-def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member:
-    """From a line of the journal by which the bot was added. `content`: the store of what was handed in, which may lie
-    elsewhere since."""
-    if not fields.get("house", False) and fields.get("content") and (content / fields["content"]).is_dir():
-        fields = {**fields, "folder": str(content / fields["content"] / "bot")}
-    box, remote = fields.get("sandbox", {}), fields.get("remote")
-    sandbox = Sandbox(**{**box, **{name: tuple(box[name]) for name in _TUPLES if name in box}})
-    setup = BotSetup(
-        fields["folder"],
-        fields["name"],
-        fields["options"],
-        fields.get("source", fields["entry_id"]),
-        sandbox,
-        fields.get("content", ""),
-        fields["entry_id"],
-        fields.get("fresh", False),
-        fields["name"] if remote is not None else "",
-        remote["version"] if remote is not None else "",
-        handed_in=remote is None and not fields.get("house", False),
-    )
-    bot = LadderBot(
-        fields["name"],
-        fields.get("owner", ""),
-        int(fields.get("number", 1)),
-        fields.get("content", ""),
-        Path(fields["folder"]),
-        fields["options"],
-        house=fields.get("house", False),
-        remote=remote is not None,
-        activation=activation,
-        label=remote["version"] if remote is not None else "",
-    )
-    return Member(fields["entry_id"], bot, setup)

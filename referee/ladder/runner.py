@@ -18,7 +18,8 @@ from referee.ladder.bots import Connections, LadderBot, NoConnections, Roster, e
 from referee.ladder.config import LadderConfig
 from referee.ladder.counts import CountingObserver
 from referee.ladder.disk import DiskWatch, watch_of
-from referee.ladder.division import Division, Loaded, Tables
+from referee.ladder.division import Division, Tables
+from referee.ladder.members import Loaded
 from referee.ladder.people import LadderPeople
 from referee.ladder.season import Season, note_over, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile

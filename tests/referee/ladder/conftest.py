@@ -12,9 +12,10 @@ import pytest
 from leaderboard.web.hand_ins import Account, Scope
 from referee.ladder.bots import LadderBot, entry_id
 from referee.ladder.config import LadderConfig, load_ladder
-from referee.ladder.division import Division, Loaded
+from referee.ladder.division import Division
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import open_store
+from referee.ladder.members import Loaded
 from referee.ladder.people import LadderPeople
 from referee.ladder.runner import LadderRunner, load_remote
 from referee.ladder.store import LadderStore

@@ -15,9 +15,9 @@ from leaderboard.web.hand_ins import Account
 from referee.ladder.bots import LadderBot, entry_id
 from referee.ladder.config import LadderConfig, load_ladder
 from referee.ladder.database import LadderDatabase
-from referee.ladder.division import Loaded
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import open_store
+from referee.ladder.members import Loaded
 from referee.ladder.runner import LadderRunner
 from referee.ladder.store import LadderStore
 from referee.process.sandbox import Sandbox

@@ -11,7 +11,7 @@ from leaderboard.web.facts import facts_of
 from referee.errors import PlatformError
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
-from referee.ladder.division import Loaded
+from referee.ladder.members import Loaded
 from referee.ladder.runner import HouseBots, Loader, accept_plain, check_groups, profile_to_play
 from referee.process.checkup import Probe
 from referee.process.fact_names import OUR_PACKAGES

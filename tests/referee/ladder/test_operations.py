@@ -16,9 +16,9 @@ from referee.ladder import intake as intake_module
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
 from referee.ladder.disk import DiskWatch
-from referee.ladder.division import _member
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import Intake, Places
+from referee.ladder.members import member_of
 from referee.ladder.monitor import LadderMonitor
 from referee.ladder.quotas import Quotas
 from referee.ladder.runner import HouseBots, Loader, read_status
@@ -402,4 +402,4 @@ def test_files_of_bots_that_play_no_more_are_not_held(
 @pytest.mark.parametrize("house", [True, False])
 def test_what_was_handed_in_is_that_after_a_restart_too(tmp_path: Path, house: bool) -> None:
     fields = {"folder": "/b", "name": "mine", "options": {}, "entry_id": "ab", "house": house}
-    assert _member(fields, 1, tmp_path).setup.handed_in != house
+    assert member_of(fields, 1, tmp_path).setup.handed_in != house
