@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.referee.run.organiser import organiser as organiser
+
 
 @pytest.fixture(autouse=True)
 def surroundings(cache: Path, patient_anchors: None) -> None:
