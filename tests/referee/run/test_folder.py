@@ -176,7 +176,7 @@ def test_a_file_with_fewer_blocks_than_its_run_has_is_refused_with_both_numbers(
     )
     assert caught.value.next_step.startswith("write blocks = 6 in the file to continue the run, or start a new one")
     assert choose_folder(out, describe(make_tournament(blocks=3)), new=False).path == folder.path
-    with pytest.raises(ChangedError, match="began: blocks: 6 -> 5; seed: 1 -> 2"):
+    with pytest.raises(ChangedError, match="began: seed: 1 -> 2; blocks: 6 -> 5"):
         choose_folder(out, describe(make_tournament(blocks=5, seed=2)), new=False)
 
 
