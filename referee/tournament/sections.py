@@ -415,6 +415,7 @@ ADJUDICATION_KEYS = ("win_score", "win_moves", "draw_score", "draw_moves", "draw
 LEAST = {
     "startup_s": 0.05,  # the sandbox and the smallest program take longer
     "memory_mib": 4,  # Python without a module takes 3.7 MiB
+    "processes": 2,  # C++ and Rust start with that, Go with 4, Python with 8, Java with 16
     "open_files": 64,  # what sandbox and interpreter need to begin
     "cores": 0.01,  # the kernel takes no smaller share
     "max_message_bytes": 256,  # what Hello takes
