@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 10
 
+_READABLE = (8, 9, SCHEMA_VERSION)
+"""Version 8 has no batches. In versions 8 and 9 the worst lag leaves out a decision that timed out: their batches and
+snapshots are not used, nor their rows of such matches."""
+
+_LATE = ("move_timeout", "bank_exhausted")
+
 RATING_COLUMNS = (
     "game",
     "players",
@@ -352,6 +358,8 @@ class Batches:
         """These parts of a batch; None where one is missing, has another mark, or was written by somebody else."""
         found: list[bytes] = []
         with _connected(self._path) as connection:
+            if _version(connection) != SCHEMA_VERSION:
+                return None
             for part in parts:
                 row = connection.execute(
                     "SELECT seal, content FROM batches WHERE name = ? AND part = ? AND mark = ?", (name, part, mark)
@@ -383,6 +391,8 @@ class Batches:
 def read_snapshot(path: Path, name: str, fingerprint: str) -> str | None:
     """What was kept under `name`, if it was computed from inputs with this fingerprint. StoreError."""
     with _connected(path) as connection:
+        if _version(connection) != SCHEMA_VERSION:
+            return None
         found = connection.execute(
             "SELECT content FROM snapshots WHERE name = ? AND fingerprint = ?", [name, fingerprint]
         ).fetchone()
@@ -401,7 +411,7 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
-            if (version := _version(connection)) != SCHEMA_VERSION:
+            if (version := _version(connection)) not in _READABLE:
                 raise StoreError(f"{path} has schema version {version}, not {SCHEMA_VERSION}")
             yield connection
         finally:
@@ -515,6 +525,7 @@ def _read_rows(
                 seats[row[0]] = [seat]
         rows: list[MatchRow] = []
         facts = len(_MATCH_COLUMNS)
+        older = _version(connection) != SCHEMA_VERSION
         for row in connection.execute(
             f"SELECT {', '.join(_MATCH_COLUMNS)}, file_name, file_bytes, file_mtime_ns, seal FROM matches {only}"  # noqa: S608
             " ORDER BY place, match_id",
@@ -522,6 +533,7 @@ def _read_rows(
         ):
             seated = seats.get(row[0], [])
             good = row[-1] == sealer.seal_of(_sealed_part(row[:-1], seated))
+            good = good and not (older and any(seat.fault in _LATE for seat in seated))
             stamp = FileStamp(*row[facts:-1]) if good else NOT_SEALED
             rows.append(MatchRow._make((*row[:facts], stamp, tuple(seated))))
         return rows

@@ -219,7 +219,7 @@ def test_a_bot_that_never_starts_is_given_up_after_a_while(make_tournament, play
 def test_a_changed_configuration_is_refused_under_the_lock_too(make_tournament, play, run_folder):
     play(make_tournament())
     before = sorted(path.read_bytes() for path in run_folder.matches.glob("*.gz"))
-    with pytest.raises(ChangedError, match="blocks: 2 -> 1"):
+    with pytest.raises(ChangedError, match="has blocks = 2, and the file says 1"):
         play(make_tournament(blocks=1))
     assert sorted(path.read_bytes() for path in run_folder.matches.glob("*.gz")) == before
 
