@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -137,6 +137,7 @@ def make_app(
     app.state.rates = Rates()
     app.state.known_addresses = KnownAddresses()
     app.state.unpacking = ThreadPoolExecutor(UNPACKING, thread_name_prefix="unpacking")
+    app.state.unpacking_of = WeakValueDictionary()  # locks by owner, as long as somebody has one
     app.state.asking = ThreadPoolExecutor(ASKING, thread_name_prefix="asking")
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()

@@ -325,7 +325,8 @@ async def my_events(request: Request) -> Response:
         numbers = [tables.number(place) for place in places if place.records.exists]
         return tuple(own_bots(ladder, account)), tuple(numbers)
 
-    return stream(request, until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
+    turn = request.app.state.looks.turn(("my", account.owner, account.bot))
+    return stream(request, until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S, turn)))
 
 
 async def until_refused(events: AsyncIterator[str]) -> AsyncIterator[str]:

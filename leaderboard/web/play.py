@@ -17,7 +17,7 @@ from leaderboard.web.accounts import address_of, session_of
 from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
-from leaderboard.web.live import changes, stream
+from leaderboard.web.live import SharedLooks, changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence, question_words, selection_of
@@ -107,7 +107,7 @@ def state(request: Request) -> Response:
 async def events(request: Request) -> StreamingResponse:
     """`{"number": n}` whenever the state has changed, the first at once."""
     seat = await asyncio.to_thread(_seat, request)
-    return stream(request, _changes(seat, _place(request)))
+    return stream(request, _changes(seat, _place(request), request.app.state.looks))
 
 
 async def answer(request: Request) -> Response:
@@ -208,12 +208,14 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
         return ""
 
 
-def _changes(seat: HumanSeat, place: RunFolder) -> AsyncIterator[str]:
+def _changes(seat: HumanSeat, place: RunFolder, looks: SharedLooks) -> AsyncIterator[str]:
     def look() -> tuple[int, int]:
         seat.seen()
         return seat.number, _size(place, seat.match_id)
 
-    return changes(look, lambda _, number: {"number": number + 1}, LOOK_S)
+    return changes(
+        look, lambda _, number: {"number": number + 1}, LOOK_S, looks.turn(("seat", seat.match_id, seat.key))
+    )
 
 
 def _size(place: RunFolder, match_id: str) -> int:

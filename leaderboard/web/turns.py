@@ -7,12 +7,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.addresses import address_key
 
+DRAWN_AT_ONCE = 1
+"""Matches that are drawn step by step at the same time, for all visitors together: several threads that draw leave
+little of the process to the one that answers everybody."""
+
+_DRAWN = "/frames"
+"""How addresses end whose answers are all steps of a match."""
+
 
 class Turns:
     """Middleware: at most `most` requests of an address are computed at the same time, and more wait in order.
 
-    To draw all steps of a match takes seconds. A request has its turn until its answer begins; one whose visitor goes
-    away while it waits is not computed. Only requests that read: what is sent to the server may take long to arrive.
+    To draw all steps of a match takes seconds: of these requests `DRAWN_AT_ONCE` are computed, and one of each address
+    waits for that. A request has its turn until its answer begins; one whose visitor goes away while it waits is not
+    computed. Only requests that read: what is sent to the server may take long to arrive.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -20,31 +28,43 @@ class Turns:
         self._most = most
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         """By address, as long as a request of it is there."""
+        self._drawing = asyncio.Semaphore(DRAWN_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
         address = address_key(str((scope.get("client") or ("",))[0]))
-        turn = self._turns.get(address)
-        if turn is None:
-            turn = self._turns[address] = asyncio.Semaphore(self._most)
-        if not await _has_come(turn, receive):
-            return
-        is_held = True
-
-        async def send_in_turn(message: Message) -> None:
-            nonlocal is_held
-            if is_held:
-                is_held = False
-                turn.release()
-            await send(message)
-
+        turns = [self._turn(address, self._most)]
+        if scope["path"].endswith(_DRAWN):
+            turns += self._turn(f"{address} draws", 1), self._drawing
+        held: list[asyncio.Semaphore] = []
         try:
-            await self.app(scope, receive, send_in_turn)
+            for turn in turns:
+                if not await _has_come(turn, receive):
+                    return
+                held.append(turn)
+            await self.app(scope, receive, _releasing(held, send))
         finally:
-            if is_held:
-                turn.release()
+            _release(held)
+
+    def _turn(self, key: str, most: int) -> asyncio.Semaphore:
+        return self._turns.setdefault(key, asyncio.Semaphore(most))
+
+
+def _release(held: list[asyncio.Semaphore]) -> None:
+    while held:
+        held.pop().release()
+
+
+def _releasing(held: list[asyncio.Semaphore], send: Send) -> Send:
+    """`send` that gives the turns back with the first that is sent."""
+
+    async def send_in_turn(message: Message) -> None:
+        _release(held)
+        await send(message)
+
+    return send_in_turn
 
 
 async def _has_come(turn: asyncio.Semaphore, receive: Receive) -> bool:

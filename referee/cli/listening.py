@@ -4,6 +4,7 @@ import errno
 import logging
 import socket
 import ssl
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +70,9 @@ def web_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
+_SWITCH_S = 0.001
+
+
 def serve_pages(
     pages: "Starlette",
     limits: "WebLimits",
@@ -103,6 +107,8 @@ def serve_pages(
     )
     if log is not None:
         logging.getLogger().addHandler(LogHandler(log))
+    # Threads that draw would keep the one that answers from going on for five times as long, at each of its steps.
+    sys.setswitchinterval(_SWITCH_S)
     bound.listen()  # a client that reads the address may ask at once; the answer waits for the server
     with suppress(KeyboardInterrupt):  # Ctrl-C is how to end it, from the moment that the address is printed
         for line in lines:

@@ -19,6 +19,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from leaderboard.web.hand_ins import OVER, HandInRefused, StepName, VersionStatus
 from referee.errors import ExpectedError, PlatformError
@@ -193,7 +194,10 @@ class Intake:
         self._opponent = opponent
         self._places = Places(config.data)
         self._places.make()
+        self._at_once = at_once
         self._turns = asyncio.Semaphore(at_once)
+        self._turns_of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """By owner, as long as a hand-in of that owner is on its way."""
         self._note = note
         self._qualify_s = qualify_s
         self._build_margin_s = build_margin_s
@@ -320,7 +324,7 @@ class Intake:
         """All steps of one. Never raises for what the bot or the machine does."""
         who = f"version {version.number} of '{version.bot}'"
         try:
-            async with nullcontext() if version.remote else self._turns:
+            async with nullcontext() if version.remote else self._turn_of(version.owner):
                 # What was listed a while ago may have been finished since, or handed in again.
                 waiting = await asyncio.to_thread(self._waiting)
                 version = next((one for one in waiting if one.id == version.id), version)
@@ -337,6 +341,14 @@ class Intake:
                     why = f"it waits, and is tried again: {error}"
                     await asyncio.to_thread(self._store.steps.postpone_step, version.id, error.step, one_line(why))
             await asyncio.sleep(self._back_off_s)
+
+    @asynccontextmanager
+    async def _turn_of(self, owner: str) -> AsyncIterator[None]:
+        """A turn, for which no more hand-ins of one owner wait in line than are taken side by side: who hands in many
+        whose builds take long lets others wait for one of them at most."""
+        own = self._turns_of.setdefault(owner, asyncio.Semaphore(self._at_once))
+        async with own, self._turns:
+            yield
 
     def _reject(self, version: WaitingVersion, error: _Rejected) -> None:
         """A version that plays already is not taken off the divisions where it does."""

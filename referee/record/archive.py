@@ -20,12 +20,16 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
+from referee.record.files import MOST_BYTES
 from referee.record.format import RecordError
 from referee.record.sync import sync_folder
 
 SUFFIX = ".pack.gz"
 
 _END_CHARS = 600
+_MOST_INDEX_BYTES = 32 << 20
+"""That of the most records that an archive is given has 7 MB. A small file from a stranger could else take all
+memory."""
 _HEADER = bytes.fromhex("1f8b08000000000000ff")
 _SECOND_NS = 1_000_000_000
 
@@ -99,7 +103,10 @@ class Archive:
     def _packed(self, line: bytes) -> Packed:
         try:
             name, offset, size, mtime_ns, digest = line.decode().split(" ")
-            return Packed(name, int(offset), int(size), self.changed_ns or int(mtime_ns), digest)
+            packed = Packed(name, int(offset), int(size), self.changed_ns or int(mtime_ns), digest)
+            if not (0 <= packed.offset <= self.index_at and 0 <= packed.size_bytes <= MOST_BYTES):
+                raise ValueError("it lies elsewhere")
+            return packed
         except ValueError:
             raise self._bad_line(line) from None
 
@@ -162,6 +169,8 @@ def _open(path: Path, _inode: int, _ctime_ns: int, size: int, mtime_ns: int) -> 
         index_at, index_bytes, newest_ns, first, last, *more = gzip.decompress(end).decode().split()
         changed_ns = 0 if mtime_ns == int(newest_ns) else mtime_ns
         at, size = int(index_at), int(index_bytes)
+        if not (0 <= at <= stat.st_size and 0 <= size <= _MOST_INDEX_BYTES):
+            raise ValueError("the index lies elsewhere, or is too long")
         # Archives of older versions do not say it.
         number = int(more[0]) if more else len(_read_index(*_key(path, stat), at, size))
         return Archive(path, stat, at, size, first, last, changed_ns, number)
@@ -179,9 +188,13 @@ def _read_index(path: Path, _inode: int, _ctime_ns: int, _mtime_ns: int, at: int
     try:
         with path.open("rb") as file:
             file.seek(at)
-            return gzip.decompress(file.read(size)).splitlines()
+            unpacker = zlib.decompressobj(wbits=31)
+            index = unpacker.decompress(file.read(size), _MOST_INDEX_BYTES)
     except (OSError, EOFError, zlib.error) as error:
         raise _damaged(path, f"its index cannot be read: {error}") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise _damaged(path, "its index is cut, or too long")
+    return index.splitlines()
 
 
 def _stored(text: str) -> bytes:

@@ -48,6 +48,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
+from referee.record.files import read_ordinary
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
 ControlKind: TypeAlias = Literal[
@@ -85,6 +86,10 @@ RULES: tuple[ControlKind, ...] = ("breaker", "decided")
 
 _KINDS = get_args(ControlKind)
 _CHOICES = get_args(Choice)
+
+
+MOST_JOURNAL_BYTES = 2 << 30
+"""No run has as many lines. A file from a stranger that is larger is not read."""
 
 
 class JournalDamage(RecordError):
@@ -138,7 +143,7 @@ def read_lines(path: Path) -> tuple[JournalLine, ...]:
     JournalDamage names the first line that was changed, lost or inserted. OSError if the file cannot be read.
     """
     try:
-        data = path.read_bytes()
+        data = read_ordinary(path, MOST_JOURNAL_BYTES)
     except FileNotFoundError:
         return ()
     return parse_lines(path, data)

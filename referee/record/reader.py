@@ -77,8 +77,6 @@ def read_record(path: Path) -> Record:
     header can be read, or the format is a newer one.
     """
     try:
-        if path.exists() and not path.is_file():  # a pipe would be waited for without end
-            raise RecordError(f"cannot read the record {path}: it is not an ordinary file")
         data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error

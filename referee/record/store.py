@@ -26,6 +26,7 @@ from typing import TypeAlias, TypeVar
 
 from referee.errors import PlatformError
 from referee.record.archive import SUFFIX, Archive, Packed, open_archive, write_archive
+from referee.record.files import read_ordinary
 from referee.record.format import RecordError
 
 T = TypeVar("T")
@@ -429,7 +430,7 @@ def _stamps_of(archive: Archive, without: Container[str] = ()) -> dict[str, File
 def contents(path: Path) -> bytes:
     """The bytes of a record, of its file or packed. OSError if there is none; RecordError if an archive is damaged."""
     try:
-        return path.read_bytes()
+        return read_ordinary(path)
     except FileNotFoundError:
         for may_have_changed in (True, False):  # while it was read, an archive may be made again without some record
             if (found := _find_packed(path)) is None:

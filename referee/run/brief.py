@@ -16,7 +16,8 @@ from typing import Any
 
 from referee.folders import temporary_beside
 from referee.garbage import no_collection
-from referee.record.journal import JournalLine, chain_before, digest_of, parse_lines
+from referee.record.files import read_ordinary
+from referee.record.journal import MOST_JOURNAL_BYTES, JournalLine, chain_before, digest_of, parse_lines
 from referee.record.store import SETTLED_NS
 from referee.run.seal import is_sealed, seal_of
 
@@ -51,11 +52,11 @@ def brief_lines(journal: Path) -> tuple[JournalLine, ...]:
         return ()
     stamp = [stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
     if stat.st_size < WORTH_BYTES:
-        return parse_lines(journal, journal.read_bytes(), without_digests=True)
+        return parse_lines(journal, read_ordinary(journal, MOST_JOURNAL_BYTES), without_digests=True)
     kept = _read(journal.with_name(NAME))
     if kept is not None and kept.stamp == stamp and kept.lines[-1].chain == chain_before(journal, kept.lines[-1].end):
         return kept.lines
-    data = journal.read_bytes()
+    data = read_ordinary(journal, MOST_JOURNAL_BYTES)
     known = kept.lines if kept is not None and kept.is_of(data) else ()
     lines = (*known, *parse_lines(journal, data, known, without_digests=True))
     rests = time.time_ns() - stat.st_mtime_ns > SETTLED_NS

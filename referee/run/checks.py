@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError
+from referee.record.files import read_ordinary
 from referee.record.format import RecordError
-from referee.record.journal import anchors_of, in_force
+from referee.record.journal import MOST_JOURNAL_BYTES, anchors_of, in_force
 from referee.record.reader import read_record
 from referee.run.anchors import ANNULLED, set_aside_as
 from referee.run.folder import RunFolder
@@ -40,7 +41,7 @@ def check_run(folder: RunFolder, text: JournalText, key: str = "", named: Collec
     epochs = epochs_of(text)
     wrong = [_broken(epoch) for epoch in epochs if epoch.secret and not epoch.holds]
     notes = [_luck_words(epochs)]
-    data = folder.journal.read_bytes()
+    data = read_ordinary(folder.journal, MOST_JOURNAL_BYTES)
     _check_records(folder, text, named, wrong, notes)
     _check_heads(folder, text, data, wrong, notes)
     _check_signature(folder, text, data, key.strip().lower(), wrong, notes)

@@ -14,10 +14,13 @@ from typing import Any
 
 from referee.errors import JournalError
 from referee.folders import temporary_beside
+from referee.record.files import read_ordinary
 from referee.record.format import dumps
 from referee.record.journal import JournalLine, digest_of
 
 FORMAT = 1
+MOST_HEAD_BYTES = 1 << 16
+"""Of the file of a head, and of that of a signature."""
 
 ELSEWHERE = "anchor"
 """The event of a journal that says in which file its head is written as well."""
@@ -56,7 +59,7 @@ def places_of(journal: Path, lines: Sequence[JournalLine]) -> list[Path]:
 def read_head(path: Path) -> Head | None:
     """The head that was written to `path`; None if there is no file. JournalError for a file that is no head."""
     try:
-        return parse_head(json.loads(path.read_text(encoding="ascii")))
+        return parse_head(json.loads(read_ordinary(path, MOST_HEAD_BYTES)))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -90,7 +90,7 @@ def is_run(path: Path, *, by_others: bool = False) -> bool:
     """Whether the runner that signed the lock file at `path` lives; of one on another host, such as a container that is
     gone, whether somebody holds the lock. `by_others`: and is not this process."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would be waited for
     except OSError:
         return False
     try:
@@ -121,7 +121,7 @@ class _Holder:
         try:
             values = json.loads(os.pread(fd, 4096, 0))
             return cls(int(values["pid"]), str(values["host"]), str(values["started"]))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     @property

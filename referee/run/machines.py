@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.record.files import read_ordinary
 from referee.run.status import FRESH_S
 from referee.texts import plural
 
@@ -68,6 +69,6 @@ def read_state(path: Path) -> ClusterState | None:
     try:
         if time.time() - path.stat().st_mtime > FRESH_S:
             return None
-        return ClusterState.from_values(json.loads(path.read_text(encoding="ascii")))
+        return ClusterState.from_values(json.loads(read_ordinary(path)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -20,12 +20,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import configuration_folder, temporary_beside
+from referee.record.files import read_ordinary
 from referee.record.format import RecordError, dumps
 from referee.record.journal import Control, JournalLine, anchors_of, controls_of, mismatch
 from referee.record.reader import Record, read_record
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, is_shorter
-from referee.run.head import FORMAT, Head, contradiction, parse_head, write_durably
+from referee.run.head import FORMAT, MOST_HEAD_BYTES, Head, contradiction, parse_head, write_durably
 from referee.run.journal import RATINGS, Journal, JournalText, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import NO_RIGHTS_BUT_MINE
@@ -117,7 +118,7 @@ def read_signature(folder: RunFolder) -> Signature | None:
     """The signature of a run; None if it is not signed. JournalError for a file that is no signature."""
     step = "restore the file from a copy, or sign the run again: crosstown sign RUN"
     try:
-        values = json.loads(folder.signature.read_text(encoding="ascii"))
+        values = json.loads(read_ordinary(folder.signature, MOST_HEAD_BYTES))
         return Signature(parse_head(values), str(values["at"]), str(values["public_key"]), str(values["signature"]))
     except FileNotFoundError:
         return None

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from referee.record.files import read_ordinary
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
 from referee.run.lock import is_run
@@ -71,7 +72,7 @@ def read_status(folder: RunFolder) -> Status | None:
     if not is_run(folder.lock):
         return None
     try:
-        found = json.loads((folder.path / "status.json").read_bytes())
+        found = json.loads(read_ordinary(folder.path / "status.json"))
         if time.time() - float(found["at_s"]) > FRESH_S:
             return None
         return Status(

@@ -318,8 +318,11 @@ class Call:
             self._on_message(data)
             return
         self._queue.append(data)
-        if len(self._queue) > MAX_QUEUED_MESSAGES:
-            self._fail(CallEnd.CLOSED, f"more than {MAX_QUEUED_MESSAGES} messages before Welcome")
+        most_bytes = self._connection.max_first_bytes
+        if len(self._queue) > MAX_QUEUED_MESSAGES or sum(map(len, self._queue)) > most_bytes:
+            self._queue.clear()
+            sentence = f"more than {MAX_QUEUED_MESSAGES} messages, or {most_bytes} bytes of them, before Welcome"
+            self._fail(CallEnd.CLOSED, sentence)
         elif self._came is not None and not self._came.done():
             self._came.set_result(None)
 

@@ -1,7 +1,7 @@
 """`/api/v1` of a ladder: one's account and tokens, bots, hand-ins, and what organisers do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -418,14 +418,18 @@ async def receive(
         if declared.isascii() and declared.isdecimal() and int(declared[:20]) > most:
             raise too_large(int(declared[:20]), most)
         upload = await _begin(ladder, caller, name, key, games)
-        arrived = False
+        turn, arrived = _turn_of(request, caller.owner), False
         try:
             await _pass_on(request, upload, most)
+            await turn.acquire()
             arrived = True
         finally:
             if not arrived:
                 await _whole(upload.abort)
-        return await _whole(upload.finish, by=request.app.state.unpacking)
+        try:
+            return await _whole(upload.finish, by=request.app.state.unpacking)
+        finally:
+            turn.release()
     except ClientDisconnect:
         raise HandInRefused(
             Refusal.UNUSABLE, "the connection broke before all of the archive had come", "send it again"
@@ -433,6 +437,13 @@ async def receive(
     except HandInRefused:
         await _read_off(request, most)
         raise
+
+
+def _turn_of(request: Request, owner: str) -> asyncio.Lock:
+    """One archive of an owner is unpacked at a time: who sends the same ones again and again, which counts as no
+    hand-in, has others wait for one of them at most."""
+    locks: MutableMapping[str, asyncio.Lock] = request.app.state.unpacking_of
+    return locks.setdefault(owner, asyncio.Lock())
 
 
 def too_large(size: int, most: int) -> HandInRefused:

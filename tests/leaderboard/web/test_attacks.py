@@ -11,7 +11,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from leaderboard.web import live
+from leaderboard.web import live, members
 from leaderboard.web.accounts import caller_of
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
@@ -575,3 +575,24 @@ async def test_a_form_of_many_fields_or_bytes_is_refused(web: httpx.AsyncClient)
     many = "&".join(f"a{number}=1" for number in range(5000))
     assert (await web.post("/join", content=many, headers=kind)).status_code == 400
     assert (await web.post("/join", content=b"a=" + b"x" * 100_000, headers=kind)).status_code == 413
+
+
+async def test_who_follows_its_own_bots_many_times_has_them_looked_at_as_often_as_one(
+    web: httpx.AsyncClient, intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(members, "LOOK_S", 60)  # what was seen is fresh for half of that
+    sent: list[object] = []
+    looked: list[str | None] = []
+    event, bots = live.event, intake.bots
+    monkeypatch.setattr(live, "event", lambda data: sent.append(data) or event(data))
+    monkeypatch.setattr(intake, "bots", lambda owner=None: looked.append(owner) or bots(owner))
+    ann, eve = session(intake, "ann"), session(intake, "eve")
+    following = [asyncio.create_task(web.get("/my/events", headers=cookie(ann))) for _ in range(20)]
+    other = asyncio.create_task(web.get("/my/events", headers=cookie(eve)))
+    async with asyncio.timeout(60):
+        while len(sent) < len(following) + 1:  # noqa: ASYNC110 - all have begun
+            await asyncio.sleep(0.05)
+    assert sorted(map(str, looked)) == ["ann", "eve"], "each account sees its own"
+    for task in (*following, other):
+        task.cancel()
+    await asyncio.gather(*following, other, return_exceptions=True)

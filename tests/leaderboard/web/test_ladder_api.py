@@ -160,6 +160,37 @@ async def test_archives_that_take_long_to_unpack_keep_nobody_else_waiting(
     assert {(await one).status_code for one in sending} == {200, 201}
 
 
+async def test_who_sends_the_same_archive_again_and_again_has_one_unpacked_at_a_time(
+    web: httpx.AsyncClient, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That counts as no hand-in: an author with a large archive could keep both threads, and all others waiting."""
+    arrived, unpacked, finish = list[Arriving](), threading.Event(), Arriving.finish
+
+    def write(upload: Arriving, data: bytes) -> None:
+        upload.data += data
+        arrived.append(upload)
+
+    def unpack(upload: Arriving) -> Any:
+        if upload.owner == "ann":
+            unpacked.wait(60)
+        return finish(upload)
+
+    monkeypatch.setattr(Arriving, "write", write)
+    monkeypatch.setattr(Arriving, "finish", unpack)
+    ann, bob = owner("ann"), owner("bob")
+    sending = [asyncio.create_task(hand_in(web, ann)) for _ in range(4)]
+    try:
+        async with asyncio.timeout(20):
+            while len(arrived) < len(sending):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+            answer = await web.post(f"{V1}/bots/bobbot/versions", content=OTHER, headers=bob)
+        assert answer.status_code == 201
+        assert not any(one.done() for one in sending)
+    finally:
+        unpacked.set()
+    assert {(await one).status_code for one in sending} == {200, 201}
+
+
 async def test_an_upload_whose_connection_breaks_leaves_nothing_and_can_be_sent_again(
     runs: Path, web: httpx.AsyncClient, owner: Owner, intake: Intake
 ) -> None:

@@ -308,3 +308,30 @@ def test_where_no_process_can_be_started_this_one_verifies(finished, crosstown, 
 
 def raise_error(error):
     raise error
+
+
+@pytest.fixture
+def alarm():
+    """What waits for more than a minute ends with an error."""
+
+    def ring(*_):
+        raise AssertionError("it waits for what never comes")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tournament.jsonl", "tournament.head", "tournament.signature", "tournament.brief", "status.json", "run.lock"],
+)
+def test_a_pipe_in_the_place_of_a_file_keeps_no_command_waiting(finished, crosstown, alarm, name):
+    folder = finished(played=24)
+    path = folder.path / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    for words in (("matches", "verify", "cup"), ("matches", "list", "cup"), ("standings", "cup")):
+        assert crosstown(*words).code in (0, 1, 3)

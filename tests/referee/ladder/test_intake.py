@@ -414,3 +414,18 @@ def test_a_trial_ends_when_the_process_that_plays_is_killed(tmp_path: Path) -> N
     parent.wait()
     parent.stdout.close()
     wait_for(lambda: not is_alive(pid))
+
+
+async def test_who_hands_in_many_bots_that_take_long_lets_others_wait_for_one_of_them_at_most(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, tmp_path: Path
+) -> None:
+    """They were taken as they came: the ten hand-ins of one author, with builds of 20 minutes, before all others."""
+    eve, ann = sign("eve"), sign("ann")
+    for number in range(4):
+        send(hand_ins, eve, archive(bot_files(name=f"eve{number}")), bot=f"eve{number}")
+    send(hand_ins, ann, archive(bot_files()))
+    taken = tmp_path / "taken"
+    note = f"open({str(taken)!r}, 'a').write(job['name'] + '\\n')"
+    async with running(config, store, command=scripted(tmp_path, note, *GOOD)):
+        await until(lambda: not store.steps.waiting() and not store.steps.qualifying())
+    assert taken.read_text().split() == ["eve0", "mine", "eve1", "eve2", "eve3"]

@@ -3,6 +3,7 @@
 import gzip
 import os
 import signal
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -258,6 +259,29 @@ def test_damage_is_named_with_the_archive_and_what_to_do(tmp_path: Path) -> None
             store.tidy()
     damage(whole)
     assert len(known(store)) == 6
+
+
+def test_a_small_archive_whose_index_unpacks_to_much_or_lies_elsewhere_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of 3 MB had taken 8 GB and more."""
+    monkeypatch.setattr(archive_module, "_MOST_INDEX_BYTES", 1 << 20)
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    path, index = folder / "2026-01-01.1.pack.gz", gzip.compress(b"m 0 1 1 x\n" * (4 << 20))
+    for at, size, why in (
+        (0, len(index), "its index is cut, or too long"),
+        (-1, len(index), "its end is not that of an archive"),
+        (0, 10**30, "its end is not that of an archive"),
+    ):
+        end = f"{at} {size} 0 m0.jsonl.gz m9.jsonl.gz 3"
+        path.write_bytes(index + archive_module._stored(end.ljust(599) + "\n"))
+        tracemalloc.start()
+        with pytest.raises(RecordError, match=why):
+            RecordStore(tmp_path).stamps()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 << 20
 
 
 @pytest.mark.parametrize("name", ["", "../m1.jsonl.gz", "m 1.jsonl.gz", "m1\n.jsonl.gz", "m\udc80.jsonl.gz", "m1"])

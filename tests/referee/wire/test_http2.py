@@ -428,3 +428,18 @@ def test_a_connection_that_is_lost_is_freed_at_once() -> None:
     line.connection.ping()
     line.connection.abort()
     line.connection.close()
+
+
+def test_of_what_comes_before_welcome_no_more_is_kept_than_the_largest_first_message(line: Line) -> None:
+    """64 messages were kept, each as large: of 64 strangers with compressed ones, hundreds of MiB."""
+    line.say(frame(HEADERS, END_HEADERS, 1, headers(grpc_encoding="gzip")))
+    (call,) = line.calls
+    half = message(gzip.compress(bytes(FIRST_BYTES // 2)), compressed=True)
+    line.say(frame(DATA, 0, 1, half * 2))
+    assert call.ended is None
+    line.say(frame(DATA, 0, 1, half))
+    assert (call.ended, call.failure) == (
+        CallEnd.CLOSED,
+        f"more than 64 messages, or {FIRST_BYTES} bytes of them, before Welcome",
+    )
+    assert not call._queue
