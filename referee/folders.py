@@ -9,6 +9,7 @@ import os
 import pwd
 import re
 import shutil
+import socket
 import stat
 import tempfile
 import time
@@ -154,6 +155,19 @@ def _can_be_written(place: Path) -> bool:
     while not os.path.lexists(place) and place != place.parent:
         place = place.parent
     return place != Path("/") and place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+
+
+_SO_PASSRIGHTS = 83
+
+
+def refuse_descriptors(listening: socket.socket) -> None:
+    """Have the kernel refuse descriptors that are sent to this Unix socket, and to those that it accepts (Linux 6.16).
+
+    Whoever receives without asking for them closes them, in the thread that receives: a socket with SO_LINGER waits
+    there for as long as its sender likes.
+    """
+    with suppress(OSError):  # an older kernel, or not Linux
+        listening.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)
 
 
 def make_socket_folder() -> Path:

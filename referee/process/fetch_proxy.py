@@ -23,7 +23,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from referee.errors import ExpectedError
-from referee.folders import make_socket_folder
+from referee.folders import make_socket_folder, refuse_descriptors
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
 from referee.process.registries import HTTPS, Place, carry, place_of, without_credentials
@@ -147,6 +147,7 @@ class FetchProxy:
     def __enter__(self) -> Self:
         """Raises OSError."""
         try:
+            refuse_descriptors(self._listener)
             self._listener.bind(str(self.path))
             self.path.chmod(0o600)
             self._listener.listen(MAX_CONNECTIONS)

@@ -95,15 +95,18 @@ class Capture:
 
 
 _CHUNK_BYTES = 65536  # what a pipe holds by default
-WINDOW_S = 0.05
-WINDOW_BYTES = 8 << 20  # 160 MB/s for each bot; one that prints faster waits for its own output
+WINDOW_S = 0.005
+WINDOW_BYTES = 1 << 20  # 200 MB/s for each bot; one that prints faster waits for its own output
+READ_COSTS_BYTES = WINDOW_BYTES // 8
+"""At least, for a read takes the referee some 10 us however little it gets, and a bot can make each byte one of its own
+(one at a time, or through a pipe with O_DIRECT). What is printed meanwhile, one read gets later."""
 _LAST_WORDS_CHUNKS = 32
 
 
 class Drain:
     """The read ends of the pipes of one bot, owned from here on, drained into captures by callbacks of the loop.
 
-    One chunk a stream and loop turn, and a budget of bytes per window over all streams of the bot.
+    One chunk a stream and loop turn, and a budget of bytes and reads per window over all streams of the bot.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, captures: dict[int, Capture]) -> None:
@@ -128,7 +131,7 @@ class Drain:
         if now_s >= self._window_end_s:
             self._window_end_s = now_s + WINDOW_S
             self._spent = 0
-        self._spent += size
+        self._spent += max(size, READ_COSTS_BYTES)
         if self._spent >= WINDOW_BYTES and self._paused is None:
             for other in self._open:
                 self._loop.remove_reader(other)

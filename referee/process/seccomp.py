@@ -72,13 +72,14 @@ _SOCKET_OPTIONS = {
 """By level: options for which the kernel keeps memory that it counts as nobody's, up to 128 KiB a socket."""
 
 _SILENT_OPTIONS = {
-    # SO_TIMESTAMPING, in its two forms; SO_TIMESTAMP and SO_TIMESTAMPNS, in theirs
-    1: (37, 65, 29, 63, 35, 64),
+    # SO_LINGER; SO_TIMESTAMPING, in its two forms; SO_TIMESTAMP and SO_TIMESTAMPNS, in theirs
+    1: (13, 37, 65, 29, 63, 35, 64),
     0: (11, 26),  # IP_RECVERR, IP_RECVERR_RFC4884: resolvers set it, and give up where it is refused
     41: (25, 31),  # IPV6_RECVERR, IPV6_RECVERR_RFC4884
 }
 """Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either; and those
-that make the kernel stamp the packets of all sockets of the machine."""
+that make the kernel stamp the packets of all sockets of the machine. And SO_LINGER, with which whoever closes a socket
+waits: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`)."""
 
 _MSG_MORE = 0x8000
 """A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""

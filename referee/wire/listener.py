@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.addresses import address_key, oldest_of_busiest
+from referee.folders import refuse_descriptors
 from referee.schedule.spec import MOST_MESSAGE_BYTES
 from referee.wire.budget import Traffic
 from referee.wire.handshake import MAX_HELLO_BYTES
@@ -321,6 +322,7 @@ def bind_unix(path: Path) -> socket.socket:
     try:
         if path.is_socket():  # of a referee that is gone
             path.unlink()
+        refuse_descriptors(bound)
         bound.bind(str(path))
         path.chmod(0o600)
     except OSError as error:

@@ -1,6 +1,7 @@
 """A bot that prints without end neither blocks nor hurts anybody."""
 
 import asyncio
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,20 @@ async def test_no_output_is_kept_where_none_is_wanted(start: Start) -> None:
     output = bot.output()
     assert output.stdout_head == output.stdout_tail == b""
     assert output.stdout_dropped == len("last words\n")
+
+
+async def test_each_read_of_what_a_bot_prints_counts_however_little_it_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a pipe with O_DIRECT each byte that is written is a read of its own."""
+    monkeypatch.setattr(output, "WINDOW_S", 3600)
+    read_end, write_end = os.pipe2(os.O_DIRECT)
+    capture = output.Capture(1000)
+    drain = output.Drain(asyncio.get_running_loop(), {read_end: capture})
+    try:
+        for _ in range(16):  # as many as the pipe has room for
+            os.write(write_end, b"x")
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert 0 < capture.total_bytes <= output.WINDOW_BYTES // output.READ_COSTS_BYTES
+    finally:
+        drain.close()
+        os.close(write_end)

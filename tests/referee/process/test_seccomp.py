@@ -166,6 +166,7 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("setsockopt", (3, 41, 25), NOTHING),
         ("setsockopt", (3, 1, 37), NOTHING),
         ("setsockopt", (3, 1, 29), NOTHING),  # SO_TIMESTAMP
+        ("setsockopt", (3, 1, 13), NOTHING),  # SO_LINGER
         ("setsockopt", (3, 1, 64), NOTHING),
     ],
 )
