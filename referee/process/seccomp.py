@@ -72,19 +72,21 @@ _SOCKET_OPTIONS = {
 """By level: options for which the kernel keeps memory that it counts as nobody's, up to 128 KiB a socket."""
 
 _SILENT_OPTIONS = {
-    # SO_LINGER; SO_TIMESTAMPING, in its two forms; SO_TIMESTAMP and SO_TIMESTAMPNS, in theirs
-    1: (13, 37, 65, 29, 63, 35, 64),
+    # SO_LINGER; SO_TIMESTAMPING, in its two forms; SO_TIMESTAMP and SO_TIMESTAMPNS, in theirs; SO_MAX_PACING_RATE
+    1: (13, 37, 65, 29, 63, 35, 64, 47),
+    6: (13,),  # TCP_CONGESTION: some of these pace packets, too
     0: (11, 26),  # IP_RECVERR, IP_RECVERR_RFC4884: resolvers set it, and give up where it is refused
     41: (25, 31),  # IPV6_RECVERR, IPV6_RECVERR_RFC4884
 }
 """Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either; and those
 that make the kernel stamp the packets of all sockets of the machine. And SO_LINGER, with which whoever closes a socket
-waits: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`)."""
+waits: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`). And those
+that make packets leave in interrupts of timers, whose work is charged to nobody."""
 
 _MSG_MORE = 0x8000
 """A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""
 
-_PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
+_PRCTL = (22, 35, 62, 67)  # PR_SET_SECCOMP, PR_SET_MM, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
 _NAME_MEMORY = 0x53564D41  # PR_SET_VMA
 _ADVICE = (12, 20, 21, 25)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE
 _RLIMIT_CORE = 4

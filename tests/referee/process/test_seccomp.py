@@ -113,6 +113,7 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("fsync", (3,), NOTHING),
         ("prctl", (15,), ALLOWED),
         ("prctl", (22, 2), EPERM),
+        ("prctl", (35, 14), EPERM),  # PR_SET_MM, with which a program says where its stack begins
         ("prctl", (0x53564D41, 0), NOTHING),  # PR_SET_VMA, with which Go names its memory
         ("mbind", (LONG, 4096, 3), NOTHING),
         ("set_mempolicy", (3,), NOTHING),
@@ -167,6 +168,8 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("setsockopt", (3, 1, 37), NOTHING),
         ("setsockopt", (3, 1, 29), NOTHING),  # SO_TIMESTAMP
         ("setsockopt", (3, 1, 13), NOTHING),  # SO_LINGER
+        ("setsockopt", (3, 1, 47), NOTHING),  # SO_MAX_PACING_RATE
+        ("setsockopt", (3, 6, 13), NOTHING),  # TCP_CONGESTION
         ("setsockopt", (3, 1, 64), NOTHING),
     ],
 )
