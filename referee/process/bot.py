@@ -435,7 +435,8 @@ class BotProcess:
         await asyncio.shield(self._gone)
 
     def output(self) -> Output:
-        """What has been printed so far."""
+        """What has been printed so far, also what is still in the pipes."""
+        self._drain.take_what_is_there(chunks=1)
         return Output(
             self._stdout.head,
             self._stdout.tail,

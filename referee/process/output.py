@@ -150,10 +150,11 @@ class Drain:
         self._captures[file].feed(chunk)
         return len(chunk)
 
-    def take_what_is_there(self) -> None:
-        """Reads what is in the pipes by now: after an exit, the last words. Bounded, if somebody still prints."""
+    def take_what_is_there(self, chunks: int = _LAST_WORDS_CHUNKS) -> None:
+        """Reads what is in the pipes by now: after an exit, the last words. Bounded, if somebody still prints; one
+        chunk is what a pipe holds, unless each write to it is to be a read of its own."""
         for file in list(self._open):
-            for _ in range(_LAST_WORDS_CHUNKS):
+            for _ in range(chunks):
                 if self._read(file) == 0:
                     break
 

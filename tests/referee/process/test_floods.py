@@ -3,12 +3,14 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.process import output
+from referee.process.entry import load_entry
 from referee.process.limits import ProcessLimits
 
 Start = Any
@@ -59,7 +61,21 @@ async def test_what_a_bot_prints_in_a_window_is_limited(start: Start, monkeypatc
     bot = await start("flooding", ProcessLimits(max_output_bytes=1000))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(bot.wait(), 0.5)
-    assert bot.output().stderr_dropped <= 65536
+    assert bot.output().stderr_dropped <= 2 * 65536  # what was read in the window, and what the pipe holds
+
+
+async def test_what_is_asked_for_has_what_was_printed_before_though_the_window_is_spent(
+    start: Start, write_bot: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "WINDOW_S", 3600)
+    over = tmp_path / "over"
+    source = "import pathlib, time\nfor number in range(50):\n    print(number, flush=True)\n    time.sleep(0.005)\n"
+    end = f"pathlib.Path({str(over)!r}).touch()\ntime.sleep(600)\n"
+    bot = await start(load_entry(write_bot({"bot.py": source + end})))
+    async with asyncio.timeout(30):
+        while not over.exists():  # noqa: ASYNC110 - the other process makes it
+            await asyncio.sleep(0.01)
+    assert bot.output().stdout_text().split() == [str(number) for number in range(50)]
 
 
 async def test_the_last_words_are_read_even_when_the_window_is_spent(
