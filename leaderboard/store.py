@@ -17,6 +17,7 @@ from leaderboard.records import MatchRow, SeatRow
 from referee.errors import ExpectedError
 from referee.garbage import no_collection
 from referee.record.journal import JOURNAL
+from referee.record.reasons import TIMED_OUT
 from referee.record.store import FileStamp
 from referee.run.journal import identity_of
 from referee.run.seal import Sealer
@@ -30,8 +31,6 @@ SCHEMA_VERSION = 10
 _READABLE = (8, 9, SCHEMA_VERSION)
 """Version 8 has no batches. In versions 8 and 9 the worst lag leaves out a decision that timed out: their batches and
 snapshots are not used, nor their rows of such matches."""
-
-_LATE = ("move_timeout", "bank_exhausted")
 
 RATING_COLUMNS = (
     "game",
@@ -533,7 +532,7 @@ def _read_rows(
         ):
             seated = seats.get(row[0], [])
             good = row[-1] == sealer.seal_of(_sealed_part(row[:-1], seated))
-            good = good and not (older and any(seat.fault in _LATE for seat in seated))
+            good = good and not (older and any(seat.fault in TIMED_OUT for seat in seated))
             stamp = FileStamp(*row[facts:-1]) if good else NOT_SEALED
             rows.append(MatchRow._make((*row[:facts], stamp, tuple(seated))))
         return rows

@@ -163,8 +163,8 @@ _SO_PASSRIGHTS = 83
 def refuse_descriptors(listening: socket.socket) -> None:
     """Have the kernel refuse descriptors that are sent to this Unix socket, and to those that it accepts (Linux 6.16).
 
-    Whoever receives without asking for them closes them, in the thread that receives: a socket with SO_LINGER waits
-    there for as long as its sender likes.
+    Who receives without asking for them closes them, in the thread that receives: a socket with SO_LINGER waits there
+    for as long as its sender likes.
     """
     with suppress(OSError):  # an older kernel, or not Linux
         listening.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)

@@ -19,12 +19,11 @@ from referee.games.api import Game
 from referee.games.registry import get_game
 from referee.match.time_control import Budget
 from referee.record import Record, RecordError, verify_record
-from referee.record.reasons import EndReason, Status, status_of
+from referee.record.reasons import TIMED_OUT, EndReason, Status, status_of
 from referee.schedule.spec import CLOCK_KEYS, Limits, SpecError
 from referee.wire import BotMessage
 from referee.wire.encode import shown_index
 
-_TIMES = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
 _ANSWERS = (EndReason.ILLEGAL_ACTION, EndReason.MALFORMED_MESSAGE)
 
 
@@ -70,14 +69,14 @@ def rejudge(record: Record, games: Callable[[str], Game] = get_game, *, extra_us
     if not fallen:
         reason = EndReason(footer.reason)
         return Judgement(status_of(reason), reason, footer.ranking, findings)
-    timed = any(finding.reason in _TIMES for finding in fallen)
+    timed = any(finding.reason in TIMED_OUT for finding in fallen)
     reason = EndReason.SUSPECT_TIMEOUT if timed else EndReason.PLATFORM_FAULT
     return Judgement(status_of(reason), reason, (), findings)
 
 
 def _finding(record: Record, game: Game, seat: int, fault: Mapping[str, Any], extra_us: int) -> Finding:
     reason = str(fault.get("reason", ""))
-    if reason in _TIMES:
+    if reason in TIMED_OUT:
         stands, why = _time(fault, extra_us, _clock_of(record, seat))
     elif reason == EndReason.OVERSIZED_MESSAGE:
         stands, why = _size(fault, record.header.limits.get("max_message_bytes"))

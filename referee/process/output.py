@@ -99,7 +99,7 @@ WINDOW_S = 0.005
 WINDOW_BYTES = 1 << 20  # 200 MB/s for each bot; one that prints faster waits for its own output
 READ_COSTS_BYTES = WINDOW_BYTES // 8
 """At least, for a read takes the referee some 10 us however little it gets, and a bot can make each byte one of its own
-(one at a time, or through a pipe with O_DIRECT). What is printed meanwhile, one read gets later."""
+(one at a time, or through a pipe with O_DIRECT). What is printed until the next one, that one gets."""
 _LAST_WORDS_CHUNKS = 32
 
 

@@ -79,8 +79,8 @@ _SILENT_OPTIONS = {
     41: (25, 31),  # IPV6_RECVERR, IPV6_RECVERR_RFC4884
 }
 """Those that fill a queue of errors, as long as the socket's buffer for receiving, which is nobody's either; and those
-that make the kernel stamp the packets of all sockets of the machine. And SO_LINGER, with which whoever closes a socket
-waits: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`). And those
+that make the kernel stamp the packets of all sockets of the machine. And SO_LINGER, with which closing a socket takes
+long: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`). And those
 that make packets leave in interrupts of timers, whose work is charged to nobody."""
 
 _MSG_MORE = 0x8000

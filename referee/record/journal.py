@@ -36,7 +36,7 @@ decided.
 
 A match that is annulled or played again by its organiser does not count from there on. A format's own table counts an
 annulled one as lost for the entries in `out`, those that were out of the run then, and otherwise as a tie; without
-`out`, as older versions wrote it, as lost for whoever is out by now.
+`out`, as older versions wrote it, as lost for those that are out by now.
 """
 
 import json

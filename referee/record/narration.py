@@ -17,7 +17,7 @@ from referee.games.api import (
     seat_name,
 )
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine, Footer, Header, Line, Strike
-from referee.record.reasons import OWN_FAULTS, EndReason, is_fault
+from referee.record.reasons import OWN_FAULTS, TIMED_OUT, EndReason, is_fault
 from referee.record.replay import Step
 from referee.record.times import in_seconds, margin_us
 from referee.texts import listed
@@ -218,7 +218,7 @@ def _measured(fault: Mapping[str, Any], margin: int) -> str:
     limit, wall, lag = (fault.get(name) for name in ("limit_us", "wall_us", "lag_us"))
     if not (isinstance(limit, int) and isinstance(wall, int) and isinstance(lag, int) and limit > 0):
         return ""
-    if fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
+    if fault.get("reason") not in TIMED_OUT:
         return ""
     return f" ({in_seconds(wall - lag)}; the limit is {in_seconds(max(0, limit - margin))})"
 

@@ -50,6 +50,9 @@ OWN_FAULTS = frozenset(
 )
 """What one seat did wrong; the match is rated."""
 
+TIMED_OUT = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
+"""Those of a decision that took too long. Not a set: what a damaged record gives as a reason need not have a hash."""
+
 _VOID = frozenset(
     {
         EndReason.START_FAILED,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from referee.record.format import Answer, Header, Line, Strike
-from referee.record.reasons import EndReason
+from referee.record.reasons import TIMED_OUT
 
 SHOWN_LAG_US = 1000
 """Less lag than that is not worth a word to people."""
@@ -68,7 +68,7 @@ def late_us(fault: Mapping[str, Any] | None) -> int:
 
 def _late_times(fault: Mapping[str, Any] | None) -> tuple[int, int]:
     """The same, and the lag beside it."""
-    if fault is None or fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
+    if fault is None or fault.get("reason") not in TIMED_OUT:
         return 0, 0
     wall, lag = fault.get("wall_us"), fault.get("lag_us")
     return (max(0, wall - lag), max(0, lag)) if isinstance(wall, int) and isinstance(lag, int) else (0, 0)

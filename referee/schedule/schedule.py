@@ -106,7 +106,7 @@ class Schedule:
         self._absences: dict[int, list[_Absence]] = {}
         self._annulled: dict[str, Collection[str]] = {}
         """By match id the entries that were out when the match was annulled: only they lose it. Not of the matches
-        that an older version annulled, which whoever is out by now loses."""
+        that an older version annulled, which all that are out by now lose."""
         self._decided = deque(config.decided)
         self.journalled = style.journalled
         """Whether its blocks are decided while the run goes on."""

@@ -377,7 +377,7 @@ def _annul_mirrors(
 ) -> JournalText:
     """The journal with an annulment of each match against itself that a bot cannot begin, as it takes fewer seats at a
     time. No run can begin with such a bot, but older versions began some."""
-    if not tournament.config.settings.get("mirrors") or Run(folder, text).finished:
+    if not tournament.config.settings.get("mirrors"):
         return text
     gone = departures(text.controls)
     seats_at_once = {
@@ -385,11 +385,12 @@ def _annul_mirrors(
         for entry, bot in zip(tournament.entries, tournament.bots, strict=True)
         if entry.id not in gone and (bot.remote is not None or bot.copies)
     }
-    if not seats_at_once:
+    run = Run(folder, text)
+    if not seats_at_once or run.finished:
         return text
     done = {*folder.records.paths(), *(control.match_id for control in in_force(text.controls))}
     annulled: Counter[str] = Counter()
-    for spec in known_matches(Run(folder, text).schedule_config, controls=text.controls):
+    for spec in known_matches(run.schedule_config, controls=text.controls):
         bot, seats = spec.seats[0], len(spec.seats)
         at_once = seats_at_once.get(bot.entry_id, seats)
         if at_once < seats and spec.match_id not in done and all(seat.entry_id == bot.entry_id for seat in spec.seats):
@@ -399,7 +400,7 @@ def _annul_mirrors(
             annulled[f"of '{bot.name}' against itself, as {why}"] += 1
     for what, number in annulled.items():
         observer.note(f"annulled: {plural(number, 'match')} {what}")
-    return read_journal(folder.journal)
+    return read_journal(folder.journal) if annulled else text
 
 
 def _moved(paths: Sequence[Path]) -> str:

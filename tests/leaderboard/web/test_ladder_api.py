@@ -132,10 +132,8 @@ async def test_an_upload_without_a_stated_length_ends_at_the_limit(
     assert intake.open_uploads == 0
 
 
-async def test_archives_that_take_long_to_unpack_keep_nobody_else_waiting(
-    web: httpx.AsyncClient, owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More of them than there are threads for all requests together."""
+def unpack_slowly(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Arriving], threading.Event]:
+    """The archives that have arrived, and what those of ann wait for to be unpacked."""
     arrived, unpacked, finish = list[Arriving](), threading.Event(), Arriving.finish
 
     def write(upload: Arriving, data: bytes) -> None:
@@ -143,11 +141,20 @@ async def test_archives_that_take_long_to_unpack_keep_nobody_else_waiting(
         arrived.append(upload)
 
     def unpack(upload: Arriving) -> Any:
-        unpacked.wait(60)
+        if upload.owner == "ann":
+            unpacked.wait(60)
         return finish(upload)
 
     monkeypatch.setattr(Arriving, "write", write)
     monkeypatch.setattr(Arriving, "finish", unpack)
+    return arrived, unpacked
+
+
+async def test_archives_that_take_long_to_unpack_keep_nobody_else_waiting(
+    web: httpx.AsyncClient, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads for all requests together."""
+    arrived, unpacked = unpack_slowly(monkeypatch)
     ann, bob = owner("ann"), owner("bob")
     sending = [asyncio.create_task(hand_in(web, ann)) for _ in range(40)]
     try:
@@ -164,19 +171,7 @@ async def test_who_sends_the_same_archive_again_and_again_has_one_unpacked_at_a_
     web: httpx.AsyncClient, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That counts as no hand-in: an author with a large archive could keep both threads, and all others waiting."""
-    arrived, unpacked, finish = list[Arriving](), threading.Event(), Arriving.finish
-
-    def write(upload: Arriving, data: bytes) -> None:
-        upload.data += data
-        arrived.append(upload)
-
-    def unpack(upload: Arriving) -> Any:
-        if upload.owner == "ann":
-            unpacked.wait(60)
-        return finish(upload)
-
-    monkeypatch.setattr(Arriving, "write", write)
-    monkeypatch.setattr(Arriving, "finish", unpack)
+    arrived, unpacked = unpack_slowly(monkeypatch)
     ann, bob = owner("ann"), owner("bob")
     sending = [asyncio.create_task(hand_in(web, ann)) for _ in range(4)]
     try:

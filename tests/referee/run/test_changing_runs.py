@@ -501,7 +501,7 @@ def test_a_bot_that_leaves_later_changes_no_round_that_followed_an_annulled_matc
         assert "3 matches were annulled: this table counts them as ties" in notes
     gone = [name for name in list(here.run.records.aside_paths())[aside:] if name.endswith("-foreign")]
     assert not [name for name in gone if int(name[1:7]) < len(before) + len(first)], gone
-    # As it is since then: whoever is out when a match is annulled loses it.
+    # As it is since then: a bot that is out when its match is annulled loses it.
     assert here.explained(kind, "cup", bot) == 0
     another = next(match for match in here.matches() if bot in seats_of(here, match))
     assert here.explained("annul", "cup", another) == 0
