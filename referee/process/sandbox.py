@@ -219,7 +219,14 @@ def why_no_device(path: str) -> str:
         mode = os.stat(path).st_mode  # noqa: PTH116 - a link, such as those in /dev/dri/by-path, will do
     except OSError as error:
         return f"is not there ({error.strerror})"
-    return "" if stat.S_ISCHR(mode) else "is not a character device"
+    if not stat.S_ISCHR(mode):
+        return "is not a character device"
+    place = Path(path)
+    while not place.parent.resolve().is_relative_to("/proc"):
+        if not place.is_symlink():
+            return ""
+        place = place.parent / place.readlink()
+    return "is an open file of the process that names it, another one in each process"  # such as /dev/fd/0
 
 
 def _groups(devices: Sequence[str]) -> Iterator[int]:

@@ -569,6 +569,16 @@ async def test_a_granted_device_is_there_and_no_other(confined: Any, write_bot: 
     assert process.output().stdout_text().splitlines() == ["granted 4 2", "other FileNotFoundError"]
 
 
+def test_an_open_file_of_a_process_is_no_device_also_through_a_link(tmp_path: Path) -> None:
+    """A path such as /dev/fd/0 names another file in each process: a bot that was granted it would not start."""
+    link = tmp_path / "link"
+    with Path("/dev/null").open() as file:
+        link.symlink_to(f"/dev/fd/{file.fileno()}")
+        for path in (link, link.readlink(), Path(f"/proc/self/fd/{file.fileno()}")):
+            assert "an open file of the process that names it" in sandbox_module.why_no_device(str(path))
+    assert not sandbox_module.why_no_device("/dev/null")
+
+
 @pytest.fixture
 def public() -> Iterator[Path]:
     """A folder that everybody may enter, as /dev is."""
