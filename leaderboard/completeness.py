@@ -19,8 +19,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from leaderboard.columns import Columns, columns_of
 from leaderboard.index import BATCH_FILES, TableIndex, read_table, table_of_read
+from leaderboard.match_table import Columns, columns_of
 from leaderboard.records import MatchRow, match_of, read_match
 from leaderboard.run_table import RunTable, run_table
 from referee.games.registry import OPENSPIEL

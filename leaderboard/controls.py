@@ -103,7 +103,7 @@ class Counted:
 
     def _anchored(self) -> str:
         """To which bots ratings are relative."""
-        from leaderboard.columns import MatchTable
+        from leaderboard.match_table import MatchTable
 
         names: dict[str, str] = {}
         rows = self.rows if self.anchors else ()
@@ -125,7 +125,7 @@ def apply_controls(rows: Iterable[MatchRow], controls: Sequence[Control], missed
 
     A missed match is no evidence of strength: it is scored, and never rated.
     """
-    from leaderboard.columns import MatchTable
+    from leaderboard.match_table import MatchTable
 
     leaving = _leaving(controls)
     judged = {control.match_id: control for control in in_force(controls) if control.kind in ("annulled", "rejudged")}

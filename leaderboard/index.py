@@ -20,7 +20,7 @@ from referee.record.store import Batch, FileStamp, record_name
 from referee.run.folder import RunFolder
 
 if TYPE_CHECKING:
-    from leaderboard.columns import Columns, MatchTable
+    from leaderboard.match_table import Columns, MatchTable
 
 STRAGGLING = 1000
 """A match that as many later ones have overtaken was given up or cancelled, rather than is still being played."""
@@ -131,7 +131,7 @@ class TableIndex:
 
 def read_table(run: RunFolder, database: Path | None = None) -> TableIndex:
     """As `load_index`, but the rows are columns, of which a row is made where one is asked for."""
-    from leaderboard.columns import columns_of, joined
+    from leaderboard.match_table import columns_of, joined
 
     reader = _Reader(run)
     unusable: list[ReadMatch] = []
@@ -168,7 +168,7 @@ def read_batches(
 
 def keep_columns(database: Path, found: BatchRows) -> "Columns":
     """The columns of a batch, which are kept in the database if that is worth it and can be done."""
-    from leaderboard.columns import columns_of
+    from leaderboard.match_table import columns_of
 
     columns = columns_of(found.rows, [item.path.name for item in found.unusable])
     if len(found.rows) >= _WORTH_KEEPING:
@@ -204,7 +204,7 @@ _PARTS = ("listed", "counted")
 
 
 def _kept(kept: Batches, batch: Batch, *, listed: bool) -> "Columns | None":
-    from leaderboard.columns import unpacked
+    from leaderboard.match_table import unpacked
 
     try:
         parts = kept.read(batch.name, batch.mark, _PARTS[:1] if listed else _PARTS)
@@ -226,7 +226,7 @@ def _known(database: Path, stamps: Mapping[str, FileStamp]) -> dict[str, MatchRo
 def table_of_read(run: RunFolder, parts: Iterable["Columns"]) -> TableIndex:
     """The same of records that were read already. Rows that are asked for are read from records, whatever the database
     says."""
-    from leaderboard.columns import joined
+    from leaderboard.match_table import joined
 
     return TableIndex(joined(parts, _fetcher(run, None)), ())
 

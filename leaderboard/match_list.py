@@ -24,8 +24,8 @@ from referee.run.lock import is_run
 from referee.schedule.formats.registry import UnknownFormat, get_format
 
 if TYPE_CHECKING:
-    from leaderboard.columns import Columns
     from leaderboard.evidence import Evidence
+    from leaderboard.match_table import Columns
 
 _DAY = timedelta(days=1)
 

@@ -16,9 +16,9 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from leaderboard.columns import MatchTable, table_of
 from leaderboard.controls import Counted
 from leaderboard.evidence import BotFault
+from leaderboard.match_table import MatchTable, table_of
 from leaderboard.plots import history_plot, interval_bar, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import has_people, is_mirror

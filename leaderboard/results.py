@@ -46,7 +46,7 @@ def result_of(match: MatchRow) -> Result | None:
 
 def tally(matches: Iterable[MatchRow]) -> Counter[Result]:
     """How often each result came about. Matches that say nothing are left out."""
-    from leaderboard.columns import MatchTable
+    from leaderboard.match_table import MatchTable
 
     if isinstance(matches, MatchTable):
         return matches.results

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from leaderboard.columns import table_of
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import TableIndex, load_index, read_table
+from leaderboard.match_table import table_of
 from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow

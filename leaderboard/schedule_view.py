@@ -148,7 +148,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     needed = bool(lost) or style.has_table
     if not needed and not look_ahead:
         return ScheduleView()
-    from leaderboard.columns import MatchTable, places_of
+    from leaderboard.match_table import MatchTable, places_of
 
     results: Iterable[Result] = rows.outcomes if isinstance(rows, MatchTable) else rows
     progress = run.progress(results, skip_counted=not needed)
@@ -222,7 +222,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
 def _recorded(run: Run, rows: Sequence[MatchRow], paired: Collection[str]) -> Iterator[Pairing]:
     """Where matches sat that are not `paired`, as their records say: after a match was annulled, the schedule cannot
     come to later ones before it is played again, or pairs them otherwise."""
-    from leaderboard.columns import MatchTable
+    from leaderboard.match_table import MatchTable
 
     others = rows.without(paired, ()) if isinstance(rows, MatchTable) else rows
     for row in others:

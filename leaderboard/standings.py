@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from leaderboard.columns import Mask, MatchTable, Numbers, pairs_of, table_of
 from leaderboard.controls import Counted
+from leaderboard.match_table import Mask, MatchTable, Numbers, pairs_of, table_of
 from leaderboard.ratings.approved import approved_parts, rate_parted
 from leaderboard.ratings.live import METHOD as LIVE_METHOD
 from leaderboard.ratings.live import LiveTable, continue_live

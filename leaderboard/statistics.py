@@ -17,7 +17,7 @@ from statistics import NormalDist, median
 import numpy as np
 
 from leaderboard import times
-from leaderboard.columns import MatchTable, Numbers, pairs_of, signatures, table_of
+from leaderboard.match_table import MatchTable, Numbers, pairs_of, signatures, table_of
 from leaderboard.ratings.official import INTERVAL_95, Official
 from leaderboard.ratings.skill import Array
 from leaderboard.records import MatchRow

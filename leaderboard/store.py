@@ -74,7 +74,7 @@ CREATE TABLE batches (
     part TEXT NOT NULL,                 -- 'listed': what lists need; 'counted': what only tables need besides
     mark TEXT NOT NULL,                 -- of the records: without it they are looked up in `matches` again
     seal TEXT NOT NULL,
-    content BLOB NOT NULL,              -- columns of the rows of these records (`leaderboard.columns`)
+    content BLOB NOT NULL,              -- columns of the rows of these records (`leaderboard.match_table`)
     PRIMARY KEY (name, part)
 );
 """

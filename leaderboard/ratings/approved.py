@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.columns import sketched
 from leaderboard.controls import unapproved_in
+from leaderboard.match_table import sketched
 from leaderboard.ratings.official import Official, rate_results
 from leaderboard.ratings.skill import Skill
 from leaderboard.records import MatchRow

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from trueskill import Rating, TrueSkill
 
-from leaderboard.columns import MatchTable, places_of, sketched
 from leaderboard.controls import unapproved_in
+from leaderboard.match_table import MatchTable, places_of, sketched
 from leaderboard.ratings.approved import parts_of
 from leaderboard.ratings.skill import BETA, MU, SIGMA, WIDENING, Skill, above, between
 from leaderboard.records import MatchRow

@@ -34,15 +34,15 @@ from leaderboard.web.facts import FactsOf
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.hand_ins import HandInRefused
-from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
 from leaderboard.web.metrics import Monitor
 from leaderboard.web.people import LadderHost
+from leaderboard.web.play_host import PlayHost
 from leaderboard.web.rates import KnownAddresses, Rates
+from leaderboard.web.request_queue import Turns
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
-from leaderboard.web.turns import Turns
 from leaderboard.web.v1.loading import Api
 from referee.games.drawing import stylesheet
 

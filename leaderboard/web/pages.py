@@ -31,7 +31,6 @@ from leaderboard.web.bracket import Bracket, bracket_svg, brackets_of
 from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
 from leaderboard.web.facts import settings_of
 from leaderboard.web.markdown import coded
-from leaderboard.web.moments import ago, in_time, took
 from leaderboard.web.rights import (
     check_shown,
     hides_open_blocks,
@@ -42,6 +41,7 @@ from leaderboard.web.rights import (
 )
 from leaderboard.web.rules_text import option_sentence
 from leaderboard.web.tables import RunTables, Tables, tables_of
+from leaderboard.web.time_words import ago, in_time, took
 from leaderboard.web.watching import live_matches
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start

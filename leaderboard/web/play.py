@@ -16,9 +16,9 @@ from leaderboard.frames import last_frame
 from leaderboard.web.accounts import address_of, session_of
 from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
-from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import SharedLooks, changes, stream
 from leaderboard.web.pages import page
+from leaderboard.web.play_host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence, question_words, selection_of
 from referee.games.drawing import Look, draw_board, event_places

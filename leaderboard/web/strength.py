@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from leaderboard.web.host import Opponent
+from leaderboard.web.play_host import Opponent
 
 LEVELS = ("easy", "medium", "strong", "")
 """From the weakest; '' is a bot whose strength is not known."""

@@ -14,10 +14,10 @@ from threading import Condition, Lock, Thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from leaderboard.columns import table_of
 from leaderboard.comparison import Compared, comparison_of
 from leaderboard.controls import Counted, apply_controls, paired_rows
 from leaderboard.index import Index, load_index
+from leaderboard.match_table import table_of
 from leaderboard.ratings.live import LiveTable, Way
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report

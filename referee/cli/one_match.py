@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.usage import spent_in, spent_words
-from leaderboard.web.host import HUMAN
+from leaderboard.web.play_host import HUMAN
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell, tell_unseen
 from referee.cli.match_pages import watch_record

@@ -18,7 +18,7 @@ from typing import Any
 from crosstown_bridge.lines import NO_HURRY_S
 from google.protobuf.json_format import ParseDict
 
-from leaderboard.web.host import Question, Standpoint
+from leaderboard.web.play_host import Question, Standpoint
 from referee.games.api import Game
 
 ANSWERS, QUESTIONS = "answers", "questions"

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard.web.host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
+from leaderboard.web.play_host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
 from referee.cli.confining import hiding, settle
 from referee.cli.errors import explain
 from referee.cli.one_match import Plan, human_entry, match_spec, plan, run_match, sandboxes_of

@@ -589,10 +589,10 @@ def report(
     """
     from datetime import UTC, datetime
 
-    from leaderboard.columns import table_of
     from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.evidence import last_faults
     from leaderboard.index import read_table
+    from leaderboard.match_table import table_of
     from leaderboard.report import report_html
     from leaderboard.run_table import counted_rows, entrants, kept_live
     from leaderboard.standings import rate_pools, standings

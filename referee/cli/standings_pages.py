@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from leaderboard.columns import table_of
 from leaderboard.completeness import lost_words
 from leaderboard.joint import (
     CAPTION,
@@ -16,6 +15,7 @@ from leaderboard.joint import (
     join,
     joint_standings,
 )
+from leaderboard.match_table import table_of
 from leaderboard.run_table import counted_table
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Pool, Standing, apart, pools_of, rating_words, unsettled

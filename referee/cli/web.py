@@ -8,7 +8,7 @@ import typer
 from referee.cli.arguments import HostNames, Secret
 
 if TYPE_CHECKING:
-    from leaderboard.web.host import PlayHost
+    from leaderboard.web.play_host import PlayHost
 
 
 def web(

@@ -6,7 +6,7 @@ What is named here is imported when it is asked for: a runner has results, and n
 
 from typing import TYPE_CHECKING
 
-from referee.exports import lazy_exports
+from referee.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from referee.match.result import Fault, MatchResult, SeatStats

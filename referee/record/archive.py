@@ -22,7 +22,7 @@ from pathlib import Path
 
 from referee.record.files import MOST_BYTES
 from referee.record.format import RecordError
-from referee.record.sync import sync_folder
+from referee.record.sync_folder import sync_folder
 
 SUFFIX = ".pack.gz"
 

@@ -25,7 +25,7 @@ from referee.record.format import (
     strike_body,
 )
 from referee.record.store import closed_path, live_path
-from referee.record.sync import sync_folder
+from referee.record.sync_folder import sync_folder
 
 _LEVEL = 9
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.record.journal import COUNTED, FOUND
-from referee.record.sync import sync_folder
+from referee.record.sync_folder import sync_folder
 from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
 from referee.schedule.seeds import MatchSeeds, commitment
 

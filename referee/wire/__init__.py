@@ -6,7 +6,7 @@ for: a runner only needs `public_address`.
 
 from typing import TYPE_CHECKING
 
-from referee.exports import lazy_exports
+from referee.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from referee.wire.handshake import HandshakeError

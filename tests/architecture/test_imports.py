@@ -57,7 +57,7 @@ ALLOWED = {
         "referee.wire",
         "referee.addresses",
         "referee.errors",
-        "referee.exports",
+        "referee.lazy_exports",
         "referee.folders",
         "referee.games",
         "referee.schedule.spec",  # the defaults of limits
@@ -70,7 +70,7 @@ ALLOWED = {
         "referee.record",
         "referee.schedule.spec",
         "referee.games",
-        "referee.exports",
+        "referee.lazy_exports",
     },
     "referee.compliance": {
         "referee.compliance",
@@ -138,7 +138,7 @@ ALLOWED = {
     "referee.addresses": set(),
     "referee.event_loop": set(),
     "referee.errors": set(),
-    "referee.exports": set(),
+    "referee.lazy_exports": set(),
     "referee.garbage": set(),
     "referee.texts": set(),
     "referee.folders": {"referee.errors"},

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from leaderboard.columns import table_of
+from leaderboard.match_table import table_of
 from leaderboard.ratings.live import rate_live
 from leaderboard.results import is_mirror, is_person, result_of, tally
 from leaderboard.standings import pools_of, standings

@@ -19,8 +19,8 @@ from leaderboard.web.app import make_app
 from leaderboard.web.divisions import tables_of_division
 from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import Alarm, Entry
-from leaderboard.web.moments import ago, in_time
 from leaderboard.web.tables import Tables
+from leaderboard.web.time_words import ago, in_time
 from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, MachineState
 from tests.leaderboard.web.ladders import Intake

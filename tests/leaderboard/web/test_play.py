@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from leaderboard.web.app import make_app
-from leaderboard.web.host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
 from leaderboard.web.play import as_typed
+from leaderboard.web.play_host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Option, resolve_options
 from referee.games.registry import get_game

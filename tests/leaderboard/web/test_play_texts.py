@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaderboard.web.app import make_app
-from leaderboard.web.host import HumanSeat, Opponent, Question, Setup, Standpoint
+from leaderboard.web.play_host import HumanSeat, Opponent, Question, Setup, Standpoint
 from referee.games.api import Option
 from referee.games.registry import get_game
 

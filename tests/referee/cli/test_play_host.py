@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.web.host import HUMAN, HumanSeat, PlayRefused, Setup, Standpoint
+from leaderboard.web.play_host import HUMAN, HumanSeat, PlayRefused, Setup, Standpoint
 from referee.cli import play_host
 from referee.cli.person import QUESTIONS, Person
 from referee.cli.play_host import Host

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from leaderboard import index as index_module
-from leaderboard.columns import columns_of, table_of, unpacked
 from leaderboard.controls import apply_controls
 from leaderboard.index import Index, TableIndex, load_index, read_columns, read_table
 from leaderboard.indexer import rebuild_database
 from leaderboard.match_list import Filter, list_matches, select_matches
+from leaderboard.match_table import columns_of, table_of, unpacked
 from leaderboard.records import MatchRow
 from leaderboard.report import report_html
 from leaderboard.schedule_view import ScheduleView

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.exports import lazy_exports
+from referee.lazy_exports import lazy_exports
 
 
 @pytest.mark.parametrize("package", ["referee.match", "referee.wire"])
