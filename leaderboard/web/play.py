@@ -18,7 +18,7 @@ from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.live import SharedLooks, changes, stream
 from leaderboard.web.pages import page
-from leaderboard.web.play_host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
+from leaderboard.web.play_host import BOT_MOVE_S, HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence, question_words, selection_of
 from referee.games.drawing import Look, draw_board, event_places
@@ -142,6 +142,7 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
         opponent=chosen.get("opponent") or (first.opponent.id if first else ""),
         options=_host(request).options(game.id) if game else [],
         chosen=chosen,
+        bot_move_s=chosen.get("bot_move_s", BOT_MOVE_S),
         problem=problem,
         token=_guard(request).token(session_of(request)),
         human=HUMAN,
@@ -154,7 +155,7 @@ def _setup(form: Mapping[str, str]) -> Setup:
     if not any(seats) and form.get("opponent"):
         seats = [HUMAN, form["opponent"]]
     try:
-        bot_move_s = float(form.get("bot_move_s", "1"))
+        bot_move_s = float(form.get("bot_move_s", BOT_MOVE_S))
     except ValueError:
         raise PlayRefused("the time of bots must be a number of seconds", "write, for instance, 1") from None
     return Setup(

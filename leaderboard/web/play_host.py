@@ -10,6 +10,8 @@ from referee.games.api import Option
 
 HUMAN: Final = "human"
 """In `Setup.seats`: a person."""
+BOT_MOVE_S: Final = 1
+"""Seconds that a bot has for a move if the person does not change them."""
 
 
 class PlayRefused(ExpectedError):
@@ -33,7 +35,7 @@ class Setup:
     seats: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
     name: str = HUMAN
-    bot_move_s: float = 1.0
+    bot_move_s: float = BOT_MOVE_S
 
 
 @dataclass(frozen=True, slots=True)
