@@ -73,7 +73,7 @@ class Evidence:
     _down: list[float] = field(default_factory=lambda: [0.0] * len(SHARES))
 
     def add(self, score: float) -> Verdict:
-        """One more whole block. The first verdict stands: what comes later (RAT-14) changes nothing."""
+        """One more whole block. The first verdict stands: later blocks do not change it."""
         if not 0 <= score <= 1:
             raise ValueError(f"a score is between 0 and 1, not {score}")
         if self.verdict != "undecided":
