@@ -367,8 +367,8 @@ class Connection:
                 machine.busy, machine.full = self._news_of(told)
             except (TypeError, AttributeError):
                 self._refused.add(address)
-                self._note(f"machine '{machine.name}' tells what no machine tells, and gets no matches")
-                self._lose([machine], "it tells what no machine tells")
+                self._note(f"machine '{machine.name}' reports values that cannot be read, and gets no more matches")
+                self._lose([machine], "it reports values that cannot be read")
         port = identity["services"].get("dashboard")
         self.dashboard = f"http://127.0.0.1:{port}/status" if port else ""
         self.change()

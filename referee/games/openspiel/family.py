@@ -37,11 +37,11 @@ def refusal(name: str) -> str:
     """Why a game of OpenSpiel cannot be played; empty if it can. LookupError if it has no game of this name."""
     kind = _kinds()[name]
     if not kind.default_loadable:
-        return "it is made of another game or of a file, and has nothing to play by default"
+        return "it needs another game or a file, so that its name alone loads no game"
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         return "it is a mean-field game: its players are a crowd, not seats"
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        return "its chance is drawn inside the game (sampled stochastic), so that no record could be played again"
+        return "OpenSpiel draws its chance inside the game (sampled stochastic), so no record of it can be replayed"
     if name in NOT_PLAYABLE:
         return NOT_PLAYABLE[name]
     try:

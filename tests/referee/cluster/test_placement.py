@@ -249,7 +249,7 @@ async def test_a_machine_that_goes_on_to_tell_nonsense_ends_no_run(cluster, note
         await made._connection._read_machines()
     (west,) = made.machines
     assert (west.name, west.busy, west.full) == ("west", 1, "no room")
-    assert notes.count("machine 'east' tells what no machine tells, and gets no matches") == 1
+    assert notes.count("machine 'east' reports values that cannot be read, and gets no more matches") == 1
 
 
 def test_a_bot_that_needs_the_sandbox_is_not_played_without(cluster):

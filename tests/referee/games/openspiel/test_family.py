@@ -30,8 +30,8 @@ def test_a_game_has_the_id_of_its_family_and_openspiels_name() -> None:
         ("negotiation", "sampled stochastic"),
         ("stones_and_gems", "sampled stochastic"),
         ("mfg_crowd_modelling", "mean-field game"),
-        ("misere", "made of another game"),
-        ("efg_game", "made of another game or of a file"),
+        ("misere", "needs another game"),
+        ("efg_game", "needs another game or a file"),
         ("crossword", "files of puzzles"),
     ],
 )
