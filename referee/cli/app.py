@@ -226,9 +226,11 @@ def _root(
 
 
 def _end_output(code: int) -> int:
-    """Flush now, so that a reader who has left (`| head`) does not turn into a message and another exit code."""
+    """Flush now, so that a reader who has left (`| head`) does not turn into a message and another exit code. What
+    could not be printed for another reason, such as a full disk, is no success."""
     from referee.cli.output import QuietStream
 
     for stream in (sys.stdout, sys.stderr):
         QuietStream(stream).flush()
-    return code
+    lost, QuietStream.lost = QuietStream.lost, None
+    return int(report(lost)) if lost is not None and code == ExitCode.OK else code

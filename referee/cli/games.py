@@ -158,7 +158,7 @@ def _run(
     from referee.games.conformance import run_plan
 
     out = console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal) as bar:
         task = bar.add_task(f"{plan.ref}: matches", total=plan.matches)
         return run_plan(

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from referee.errors import PlatformError, UsageError
 from referee.folders import file_to_write
@@ -32,8 +32,11 @@ PIPE_WIDTH = 4000
 class QuietStream:
     """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run.
 
-    Whatever else keeps it from being written is kept in `error`, for `settle` to raise once all is said.
+    Whatever else keeps it from being written is kept in `error`, for `settle` to raise once all is said; of stdout also
+    in `lost`, for the end of the command.
     """
+
+    lost: ClassVar[OSError | None] = None
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -73,6 +76,8 @@ class QuietStream:
         self.closed_by_reader = True
         if not isinstance(error, BrokenPipeError):
             self.error = error
+            if self._stream is sys.stdout:
+                QuietStream.lost = error
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -80,13 +85,14 @@ class QuietStream:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A rich console on stdout or stderr: colours and the terminal's width there, plain and wide in a pipe."""
+    """A rich console on stdout or stderr: colours and the terminal's width there, plain and wide in a pipe. No text is
+    markup: names of bots, stages and machines may have brackets in them."""
     from rich.console import Console
 
     stream: Any = QuietStream(sys.stderr if stderr else sys.stdout)
     if stream.isatty():
-        return Console(file=stream, highlight=False)
-    return Console(file=stream, width=PIPE_WIDTH, highlight=False, color_system=None, soft_wrap=True)
+        return Console(file=stream, highlight=False, markup=False)
+    return Console(file=stream, width=PIPE_WIDTH, highlight=False, markup=False, color_system=None, soft_wrap=True)
 
 
 def table(headings: Sequence[tuple[str, str]], *, plain: bool = True) -> "Table":
@@ -112,7 +118,12 @@ def print_table(out: "Console", made: "Table") -> None:
     lines = io.StringIO()
     coloured = out.is_terminal and not out.no_color
     Console(
-        file=lines, width=needed(), highlight=False, force_terminal=coloured, color_system="auto" if coloured else None
+        file=lines,
+        width=needed(),
+        highlight=False,
+        markup=False,
+        force_terminal=coloured,
+        color_system="auto" if coloured else None,
     ).print(made)
     out.file.write("\n".join(line.rstrip() for line in lines.getvalue().splitlines()) + "\n")
     if isinstance(out.file, QuietStream):

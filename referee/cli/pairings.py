@@ -64,7 +64,7 @@ def pairings(
             raise UsageError(f"round {number} is not known yet", "print the last round: leave --round out")
     values = pairing_rows(rounds)
     if as_html:
-        print(pairings_page(found.configuration["name"], rounds), end="")
+        print_text(pairings_page(found.configuration["name"], rounds).rstrip("\n"))
     elif as_csv:
         print_csv(values, tuple(values[0]))
     elif as_json:

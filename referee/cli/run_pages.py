@@ -139,16 +139,14 @@ class ProgressReport:
                     yield Text(one_line(words), no_wrap=True, overflow="ellipsis")
 
         self._bar = Shown(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[number]}"),
-            TextColumn("{task.fields[pace]}"),
+            TextColumn("{task.fields[number]}", markup=False),
+            TextColumn("{task.fields[pace]}", markup=False),
             console=self._console,
         )
         settled = done + at.off
-        self._task = self._bar.add_task(
-            Text(self._title).markup, total=total, completed=settled, number=_of(at, settled), pace=""
-        )
+        self._task = self._bar.add_task(self._title, total=total, completed=settled, number=_of(at, settled), pace="")
         self._bar.start()
 
     def reached(self, at: Reached) -> None:

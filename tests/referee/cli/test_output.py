@@ -49,6 +49,15 @@ def test_nothing_is_cut_however_narrow_the_terminal_is(monkeypatch):
     assert len(lines) == 2
 
 
+def test_brackets_in_a_table_and_a_line_are_no_markup(capfd):
+    """A stage of the name "[/x]" ended `standings` with a MarkupError; of "[red]", the name was missing."""
+    made = table([("[/x] rank", "left"), ("[red]", "left")])
+    made.add_row("[bold]machine", "[/]")
+    print_table(console(), made)
+    console().print("[bold]it is [/x]")
+    assert capfd.readouterr().out.split() == ["[/x]", "rank", "[red]", "[bold]machine", "[/]", "[bold]it", "is", "[/x]"]
+
+
 @pytest.mark.parametrize("width", [200, 30])
 def test_columns_are_as_wide_as_a_terminal_shows_their_cells(monkeypatch, width):
     """The same lines as a table of the library makes, which knows how wide letters are."""
@@ -114,10 +123,11 @@ def test_words():
     assert fault_text({"crashed": 1, "move_timeout": 2}) == "crashed 1, move_timeout 2"
 
 
-def test_output_that_cannot_be_written_is_an_error_and_no_empty_success():
+@pytest.mark.parametrize("words", ["games list --json", "games list", "games show shibuya", "--version"])
+def test_output_that_cannot_be_written_is_an_error_and_no_empty_success(words):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "referee.cli.main", "games", "list", "--json"],
+            [sys.executable, "-m", "referee.cli.main", *words.split()],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -52,6 +52,19 @@ def test_the_bar_of_a_terminal_tells_a_bound_until_the_number_is_known(monkeypat
     assert "6 of 6" in _plain(written)
 
 
+def test_brackets_in_names_are_no_markup_in_the_bar_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of bots stand in what is missing for `stop_when`: '[/a]' was a MarkupError."""
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, width=200, _environ={"TERM": "xterm"})
+    monkeypatch.setattr(module, "console", lambda stderr: terminal)
+    with ProgressReport("[red]cup", NoRecords(), outlook=lambda: "'[/a]' is stronger than '[b]b'") as report:
+        report.begun(Reached(8, 0, 0, True))
+        report.reached(Reached(8, 3, 0, True))
+        report._bar.refresh()  # type: ignore[union-attr]
+    assert "[red]cup" in _plain(written)
+    assert "'[/a]' is stronger than '[b]b'" in _plain(written)
+
+
 def test_a_line_without_a_pace_ends_after_the_matches(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
