@@ -163,11 +163,23 @@ def _checked(status: int, answer: bytes, *, signed: bool) -> Answer:
         what, step = _problem(status, answer, signed=signed)
         raise LadderRefusedError(status, what, step)
     try:
-        return Answer(status, json.loads(answer))
+        values = json.loads(answer, object_hook=_Values)
     except (ValueError, RecursionError):
-        raise UsageError(
-            "the address answers, but not as a ladder does", "use the address of the ladder's front page"
-        ) from None
+        raise _no_ladder() from None
+    if not isinstance(values, _Values):
+        raise _no_ladder()
+    return Answer(status, values)
+
+
+class _Values(dict[str, Any]):
+    """An object of an answer. Who asks for what is not in it has asked another program than a ladder."""
+
+    def __missing__(self, key: str) -> Any:
+        raise _no_ladder()
+
+
+def _no_ladder() -> UsageError:
+    return UsageError("the address answers, but not as a ladder does", "use the address of the ladder's front page")
 
 
 def _problem(status: int, answer: bytes, *, signed: bool) -> tuple[str, str]:
@@ -199,35 +211,59 @@ def tokens_file() -> Path:
     return configuration_folder() / "ladders.json"
 
 
+def check_place() -> None:
+    """PlatformError or UsageError where no token can be kept. An invitation that was used is gone, so this comes
+    first."""
+    path = tokens_file()
+    _kept(path)
+    os.close(_open_half(path))
+    _half_of(path).unlink(missing_ok=True)
+
+
 def keep_token(address: str, token: str) -> Path:
     """Keep it, and use this ladder where none is named. PlatformError."""
     path = tokens_file()
     kept = {**_kept(path), address: token}
     kept = {address: kept.pop(address), **kept}  # the last one is the first
-    half = path.with_name(f"{path.name}.half")
+    try:
+        with os.fdopen(_open_half(path), "w", encoding="utf-8") as file:
+            json.dump({"tokens": kept}, file, indent=2)
+        _half_of(path).rename(path)
+    except OSError as error:
+        raise _not_written(path, error) from None
+    return path
+
+
+def _half_of(path: Path) -> Path:
+    """Takes the place of the file when it is complete."""
+    return path.with_name(f"{path.name}.half")
+
+
+def _open_half(path: Path) -> int:
+    """A new file to write, for this user alone. PlatformError."""
+    half = _half_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         half.unlink(missing_ok=True)
-        number = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            json.dump({"tokens": kept}, file, indent=2)
-        half.rename(path)
+        return os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise PlatformError(
-            f"{path}: cannot be written ({error.strerror})", f"or set {TOKEN_VARIABLE} instead of signing in"
-        ) from None
-    return path
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> PlatformError:
+    step = f"name a folder that you can write with XDG_CONFIG_HOME, or set {TOKEN_VARIABLE} instead of signing in"
+    return PlatformError(f"{path}: cannot be written ({error.strerror})", step)
 
 
 def find_token(address: str | None) -> tuple[str, str]:
     """Address and token: of the ladder that is named, or of the one that was signed in to last. UsageError."""
-    step = "sign in first: crosstown login URL"
     path = tokens_file()
     kept = _kept(path)
     given = os.environ.get(TOKEN_VARIABLE, "")
     if address is None:
         if not kept:
-            raise UsageError("there is no ladder that you have signed in to", step)
+            named = "name the address of the ladder, or " if given else ""
+            raise UsageError("there is no ladder that you have signed in to", f"{named}sign in: crosstown login URL")
         address = next(iter(kept))
     token = given or kept.get(address, "")
     if not token:

@@ -53,12 +53,12 @@ def login(
 ) -> None:
     """Sign in to a ladder: keep a token for `crosstown submit`.
 
-    A token is made on the page 'My bots' of the ladder; the command asks for it. With an invitation the command makes
-    the account and its token. The token is kept in a file that only you can read.
+    A token is made on the page of your account in the ladder; the command asks for it. With an invitation the command
+    makes the account and its token. The token is kept in a file that only you can read.
 
     Example: crosstown login https://games.example
     """
-    from referee.cli.ladder_client import LadderClient, LadderRefusedError, check_address, keep_token
+    from referee.cli.ladder_client import LadderClient, LadderRefusedError, check_address, check_place, keep_token
     from referee.cli.output import console, print_text
     from referee.errors import UsageError
     from referee.texts import one_line
@@ -66,6 +66,7 @@ def login(
     address = check_address(url, plain_http=plain_http)
     if (invitation is None) != (name is None):
         raise UsageError("--invitation and --name belong together", "give both, or neither to sign in with a token")
+    check_place()
     if invitation is not None:
         session = LadderClient(address).post("/join", {"code": invitation, "owner": name})["secret"]
         wanted = {"label": "command line", "scope": "manage", "days": 365}
@@ -89,9 +90,10 @@ def login(
         if token_file is None:
             raise
         raise UsageError(f"--token-file {token_file}: {error}", "copy the token whole, or make another one") from None
-    path = keep_token(address, token)
     account = me["account"]
-    print_text(f"signed in to {one_line(me['ladder'])} as {one_line(account['owner'])} (scope '{account['scope']}')")
+    signed = f"signed in to {one_line(me['ladder'])} as {one_line(account['owner'])} (scope '{account['scope']}')"
+    path = keep_token(address, token)
+    print_text(signed)
     print_text(f"the token is kept in {path}")
 
 

@@ -57,7 +57,7 @@ _BLOCK_BYTES: Final = 1 << 20
 T = TypeVar("T")
 
 router = APIRouter(responses=refusals(404, 422, 503))
-_SIGNED = Security(HTTPBearer(auto_error=False, description="A token, made on the page 'My bots' or by `POST /join`."))
+_SIGNED = Security(HTTPBearer(auto_error=False, description="A token, from the page of the account or `POST /join`."))
 
 
 def _caller(request: Request, _: Annotated[object, _SIGNED]) -> Account:

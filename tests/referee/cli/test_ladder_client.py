@@ -22,7 +22,7 @@ from referee.cli.ladder_client import (
 )
 from referee.errors import PlatformError, UsageError
 
-Answer = tuple[int, dict[str, Any]]
+Answer = tuple[int, Any]
 
 
 class Server:
@@ -203,6 +203,40 @@ def test_tokens_are_kept_for_the_user_alone_and_the_last_ladder_is_the_usual_one
 def test_a_token_in_the_environment_counts_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(module.TOKEN_VARIABLE, "four")
     assert find_token("https://c.example") == ("https://c.example", "four")
+
+
+def test_who_has_a_token_but_names_no_ladder_may_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next step was to sign in, which is not needed with a token."""
+    monkeypatch.setenv(module.TOKEN_VARIABLE, "four")
+    with pytest.raises(UsageError) as caught:
+        find_token(None)
+    assert caught.value.next_step.startswith("name the address of the ladder, or sign in")
+
+
+@pytest.mark.parametrize("trouble", ["no folder", "damaged"])
+def test_an_invitation_is_not_used_where_no_token_can_be_kept(
+    server: Server, crosstown: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trouble: str
+) -> None:
+    """The account was made, and its only token lost."""
+    if trouble == "damaged":
+        damage(keep_token("https://a.example", "one"))
+    else:
+        (tmp_path / "config").write_text("a file where the folder should be")
+    printed = crosstown("login", server.address, "--invitation", "code", "--name", "ann")
+    assert printed.code == (2 if trouble == "damaged" else 3)
+    assert "ladders.json" in printed.err
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("answer", [{}, {"ladder": "x"}, []])
+def test_another_program_that_answers_in_json_is_no_ladder(server: Server, crosstown: Any, answer: Any) -> None:
+    """It was an unexpected KeyError or TypeError, exit code 70."""
+    Path("token.txt").write_text("crosstown_x")
+    server.answers = [(200, json.dumps(answer).encode())]
+    printed = crosstown("login", server.address, "--token-file", "token.txt")
+    assert printed.code == 2
+    assert printed.err.startswith("error: the address answers, but not as a ladder does\nnext: ")
+    assert not tokens_file().exists()
 
 
 def test_without_a_token_the_next_step_is_to_sign_in() -> None:
