@@ -106,15 +106,15 @@ class Combined:
     """A bot over several games. `total` is the sum of mu - 3 sigma over the games that it has played; a game without a
     rated match counts 0, which is what a bot has of which nothing is known. `error` is half the 95 % interval of the
     sum of its mu. `games` has the row of each table in which it is rated. `group`: of the bots that have met in some
-    game, directly or through others; each is ranked for itself. None for who is not rated."""
+    game, directly or through others; each is ranked for itself. All four are None for who is not rated in any game."""
 
-    rank: int
+    rank: int | None
     group: int | None
     name: str
     version: str
     entry_id: str
-    total: float
-    error: float
+    total: float | None
+    error: float | None
     games: Mapping[Pool, Standing]
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,16 +153,16 @@ def combined(table: Iterable[Standing]) -> list[Combined]:
         total = round(math.fsum(row.conservative or 0.0 for row in games.values()), 9)
         error = INTERVAL_95 * math.sqrt(math.fsum((row.sigma or 0.0) ** 2 for row in games.values()))
         name, version = who[entry_id].name, who[entry_id].version
-        made.append(Combined(0, groups.get(entry_id), name, version, entry_id, total, error, games))
-    made.sort(key=lambda one: (one.group is None, one.group or 0, -one.total, one.name, one.entry_id))
+        known = (total, error) if games else (None, None)
+        made.append(Combined(None, groups.get(entry_id), name, version, entry_id, *known, games))
+    made.sort(key=lambda one: (one.group is None, one.group or 0, -(one.total or 0.0), one.name, one.entry_id))
     ranked: list[Combined] = []
     place = 0
     for one in made:
         last = ranked[-1] if ranked else None
-        together = last is not None and (last.group == one.group or one.group is None)
-        place = place + 1 if together else 1
-        same = together and last is not None and (last.total, last.group) == (one.total, one.group)
-        ranked.append(replace(one, rank=last.rank if last is not None and same else place))
+        place = place + 1 if last is not None and last.group == one.group else 1
+        same = last is not None and (last.total, last.group) == (one.total, one.group)
+        ranked.append(replace(one, rank=None if one.group is None else last.rank if last and same else place))
     return ranked
 
 

@@ -138,8 +138,10 @@ def _print_combined(rows: Sequence[Standing], whole: Sequence[Combined]) -> None
     made = table(headings, plain=not out.is_terminal)
     for row in whole:
         cells = [rating_words(row.games[pool]) if pool in row.games else "-" for pool in pools]
-        words = [*([str(row.group or "-")] if several else []), str(row.rank), row.name, row.version, row.entry_id[:8]]
-        words += [f"{row.total:.2f}", f"{row.error:.2f}", *cells]
+        words = [*([str(row.group or "-")] if several else []), str(row.rank or "-")]
+        words += [row.name, row.version, row.entry_id[:8]]
+        words += ["-" if number is None else f"{number:.2f}" for number in (row.total, row.error)]
+        words += cells
         made.add_row(*(Text(one_line(word)) for word in words))
     print_table(out, made)
 
@@ -243,7 +245,7 @@ def _print_pool(key: tuple[str, int], found: Statistics, names: Mapping[str, str
         f"score of the row against the column (a win 1, a draw 1/2) +- its standard error over blocks, won-drawn-lost;"
         f" {plural(found.matches, 'match')} in {plural(found.blocks, 'block')}, without a single winner {draws}"
     )
-    print_text("by seat: " + ", ".join(f"{seat}: {_short(score)}" for seat, score in found.seats.items()))
+    print_text("by seat: " + ", ".join(f"{seat + 1}: {_short(score)}" for seat, score in found.seats.items()))
 
 
 def _cell(cell: Versus | None) -> str:

@@ -238,7 +238,7 @@ def test_a_table_over_games_sums_what_each_bot_has_played(crosstown, write_tourn
     assert [row.entry_id for row in rows[:3]] == [row.entry_id for row in table[:3]]
     for row in rows:
         own = [rated[row.entry_id].conservative] if row.entry_id in rated else []
-        assert row.total == pytest.approx(sum(own))
+        assert row.total == (pytest.approx(sum(own)) if own else None)
         assert len(row.games) == len(own)
     assert rows[-1].name == "dan"
     printed = crosstown("standings", "one", "two", "three", "--combined")
@@ -246,9 +246,24 @@ def test_a_table_over_games_sums_what_each_bot_has_played(crosstown, write_tourn
     assert "toy, 2 players" in printed.out
     assert "a game without a rated match counts 0" in printed.out
     found = json.loads(crosstown("standings", "one", "two", "three", "--combined", "--json").out)
-    assert [row["rank"] for row in found["combined"]] == [1, 2, 3, 4]
+    assert [row["rank"] for row in found["combined"]] == [1, 2, 3, None]
     csv = crosstown("standings", "one", "two", "--combined", "--csv").out
     assert csv.startswith("rank,name,version,entry_id,total,error,mu of toy with 2")
+
+
+def test_a_bot_that_no_game_rates_has_no_rank_and_no_sum(crosstown, make_run, runs):
+    """It had the rank below the last group, and the sum 0.00, which is above that of bots that are rated."""
+    make_run("three", others=["dan"], more="players = 3\n", played=0)
+    words = ("standings", "one", "two", "three", "--combined")
+    found = json.loads(crosstown(*words, "--json").out)["combined"]
+    assert [
+        (row["name"], row["rank"], row["total"], row["error"], row["group"]) for row in found if not row["games"]
+    ] == [("dan", None, None, None, None)]
+    line = next(line for line in DictReader(StringIO(crosstown(*words, "--csv").out)) if line["name"] == "dan")
+    assert (line["rank"], line["total"], line["error"]) == ("", "", "")
+    shown = next(line.split() for line in crosstown(*words).out.splitlines() if " dan " in line)
+    assert shown[0] == "-"
+    assert shown[4:6] == ["-", "-"]
 
 
 def test_a_sum_over_two_games_is_that_of_both(make_run, runs):
