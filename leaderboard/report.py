@@ -26,9 +26,9 @@ from leaderboard.schedule_view import NO_TABLE, FormatTable, Pairing
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
-from leaderboard.titles import game_title, in_words, pool_title
+from leaderboard.titles import game_title, in_words, pool_title, with_names
 from referee.record.journal import FailedStart, slow_start
-from referee.texts import clean
+from referee.texts import clean, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_MATCHES = 2000
@@ -199,5 +199,7 @@ FILTERS = {
     "signed": _signed,
     "game": game_title,
     "words": in_words,
+    "plural": plural,
+    "with_names": with_names,
 }
 """What templates need to show numbers and other people's text."""

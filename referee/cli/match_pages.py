@@ -9,7 +9,7 @@ from pathlib import Path
 from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.match_list import progress_of, ruling_of
-from leaderboard.titles import game_title
+from leaderboard.titles import game_title, with_seats
 from leaderboard.usage import spent_in, spent_words
 from referee.cli.output import fold, print_json, print_text
 from referee.errors import UsageError
@@ -121,7 +121,7 @@ class Match:
             return [*lines, f"unfinished: the record has no footer{more}"]
         footer = record.footer
         lines.append(one_line(ending_of(record.header, record.lines, footer).sentence))
-        lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){_detail(footer.detail)}")
+        lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){self._detail(footer.detail)}")
         lines += [one_line(ruled)] if (ruled := ruling_of(record)) else []
         for what, numbers in (("ranking", footer.ranking), ("points", footer.returns)):
             if numbers:
@@ -193,7 +193,10 @@ class Match:
         return f"{self._name(line.seat)} {fault_words(line.reason)}"
 
     def _told(self, detail: str) -> str:
-        return "" if self._secret else f": {one_line(detail)}"
+        return "" if self._secret else f": {one_line(with_seats(detail, self.record.header.names))}"
+
+    def _detail(self, detail: str) -> str:
+        return f": {one_line(with_seats(detail, self.record.header.names))}" if detail else ""
 
     def _name(self, seat: int) -> str:
         """A line that cannot be followed may be of a seat that there is not."""
@@ -331,10 +334,6 @@ def print_verdicts(
 
 def _indented(text: str) -> list[str]:
     return [f"    {line}" for line in text.rstrip("\n").split("\n")]
-
-
-def _detail(detail: str) -> str:
-    return f": {one_line(detail)}" if detail else ""
 
 
 LOOK_S = 0.1

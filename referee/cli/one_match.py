@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from leaderboard.titles import with_seats
 from leaderboard.usage import spent_in, spent_words
 from leaderboard.web.play_host import HUMAN
 from referee.cli.building import load_or_build
@@ -46,7 +47,7 @@ from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
-from referee.texts import listed, missing_package, one_line, toml_text, without_store
+from referee.texts import listed, missing_package, one_line, plural, toml_text, without_store
 from referee.tournament.confine import hide
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import read_resources
@@ -246,7 +247,8 @@ def conclude(
     """How it ended, the last words of bots at fault or with a failed end, the ranking, and where the record is.
 
     `sandboxes` by entry id."""
-    detail = f": {one_line(result.detail)}" if result.detail else ""
+    said = with_seats(result.detail, [seat.name for seat in spec.seats])
+    detail = f": {one_line(said)}" if said else ""
     print_text(f"{result.reason}{detail}")
     for fault in result.faults:
         if fault is not None and is_fault(fault.reason):
@@ -262,12 +264,13 @@ def conclude(
     for seat in order:
         stats = result.seat_stats[seat]
         place = f"{result.ranking[seat]}." if result.ranking else "-"
-        points = f"{result.returns[seat]} points, " if result.returns else ""
+        points = f"{plural(result.returns[seat], 'point')}, " if result.returns else ""
         took = times[seat]
         lag = f", {took.lag_us / 1000:.1f} ms of lag not charged" if took.lag_us >= SHOWN_LAG_US else ""
         print_text(
-            f"{place} {one_line(spec.seats[seat].name)} (seat {seat + 1}): {points}{stats.decisions} decisions, "
-            f"{took.mean_charged_ms:.1f} ms each, worst {took.worst_charged_us / 1000:.1f} ms{lag}"
+            f"{place} {one_line(spec.seats[seat].name)} (seat {seat + 1}): {points}"
+            f"{plural(stats.decisions, 'decision')}, {took.mean_charged_ms:.1f} ms each,"
+            f" worst {took.worst_charged_us / 1000:.1f} ms{lag}"
             f"{_started(result, seat)}"
         )
         if used := _used(result, seat):

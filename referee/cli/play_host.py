@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from leaderboard.titles import with_names
 from leaderboard.web.play_host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
 from referee.cli.confining import hiding, settle
 from referee.cli.errors import explain
@@ -220,7 +221,7 @@ class Host:
 
 def _sentence(spec: MatchSpec, result: MatchResult) -> str:
     if not result.ranking:
-        return f"{result.reason}: {result.detail}"
+        return f"{result.reason}: {with_names(result.detail, [seat.name for seat in spec.seats])}"
     order = sorted(range(len(spec.seats)), key=lambda seat: result.ranking[seat])
     return f"{result.reason}. " + ", ".join(f"{result.ranking[seat]}. {spec.seats[seat].name}" for seat in order)
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from leaderboard.titles import division_title, match_label, match_title, option_words, with_names
+from leaderboard.titles import division_title, match_label, match_title, option_words, with_names, with_seats
 
 NAMES = ("mine", "a (b)")
 
@@ -26,6 +26,12 @@ def test_a_division_is_called_by_its_game_and_the_name_of_its_own() -> None:
 )
 def test_a_seat_is_called_by_the_name_of_its_bot(said: str, shown: str) -> None:
     assert with_names(said, NAMES) == shown
+
+
+def test_a_terminal_counts_seats_from_1_beside_the_names() -> None:
+    """Two bots of one name are told apart there; the sentence had "seat 0", and the table below it "seat 1"."""
+    said = "seat 0 (mine): no answer; the bot of seat 1 computed, and seat 7 left"
+    assert with_seats(said, NAMES) == "mine (seat 1): no answer; the bot of a (b) (seat 2) computed, and seat 8 left"
 
 
 @pytest.mark.parametrize(

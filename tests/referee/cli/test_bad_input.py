@@ -67,11 +67,11 @@ def program(choose: str = "return 0", before: str = "", attribute: str = "pass")
     [
         (
             program(before="client.PROTOCOL = 7"),
-            ["start_failed: seat 0 (mine): the bot speaks protocol 7, the referee protocol 1: expected 1"],
+            ["start_failed: mine (seat 1): the bot speaks protocol 7, the referee protocol 1: expected 1"],
         ),
         (
             program(before="os.environ['CROSSTOWN_TOKEN'] = 'x'"),
-            ["start_failed: seat 0 (mine): the process ended before it said Hello", "unknown token: send the value of"],
+            ["start_failed: mine (seat 1): the process ended before it said Hello", "unknown token: send the value of"],
         ),
         (
             program(
@@ -82,23 +82,23 @@ def program(choose: str = "return 0", before: str = "", attribute: str = "pass")
         ),
         (
             program(attribute="games = ('toy',)"),
-            ["start_failed: seat 0 (mine): the bot says in Hello that it plays toy; this match is shibuya"],
+            ["start_failed: mine (seat 1): the bot says in Hello that it plays toy; this match is shibuya"],
         ),
         (
             program("return turn.legal_count"),
-            ["illegal_action: seat 0 (mine): index ", " in decision 1: expected 0 to "],
+            ["illegal_action: mine (seat 1): index ", " in decision 1: expected 0 to "],
         ),
         (
             program("return b'left'"),
-            ["malformed_message: seat 0 (mine): the action of decision 1 cannot be decoded: "],
+            ["malformed_message: mine (seat 1): the action of decision 1 cannot be decoded: "],
         ),
         (
             program("return turn.match.messages.Action(move=dict(source=0, target=1))"),
-            ["illegal_action: seat 0 (mine): ", " in decision 1 is not one of the ", "; expected one of "],
+            ["illegal_action: mine (seat 1): ", " in decision 1 is not one of the ", "; expected one of "],
         ),
         (
             program("return 'three'"),
-            ["crashed: seat 0 (mine): ", "choose returned 'three' for decision 1 (", "expected an index from 0 to "],
+            ["crashed: mine (seat 1): ", "choose returned 'three' for decision 1 (", "expected an index from 0 to "],
         ),
     ],
     ids=["protocol", "wrong token", "reused token", "wrong game", "index", "no such action", "illegal action", "text"],
@@ -115,28 +115,28 @@ def test_a_bot_of_the_python_kit(match: Match, bot: str, sentences: list[str]) -
         (
             "json.loads(line)['legal_count']",
             ["--"],
-            ["illegal_action: seat 0 (mine): index ", " in decision 1: expected 0 to ", "bridge: decision 1 of match "],
+            ["illegal_action: mine (seat 1): index ", " in decision 1: expected 0 to ", "bridge: decision 1 of match "],
         ),
-        ("'three'", ["--"], ["crashed: seat 0 (mine): ", "'three' is not JSON; expected one line of JSON such as 3"]),
+        ("'three'", ["--"], ["crashed: mine (seat 1): ", "'three' is not JSON; expected one line of JSON such as 3"]),
         (
             """'{"action": {"place": {"fly": 1}}}'""",
             ["--"],
-            ["crashed: seat 0 (mine): ", "the action is not an Action message of shibuya", '"fly"'],
+            ["crashed: mine (seat 1): ", "the action is not an Action message of shibuya", '"fly"'],
         ),
         (
             """'{"action": {"move": {"source": 0, "target": 1}}}'""",
             ["--"],
-            ["illegal_action: seat 0 (mine): ", " in decision 1 is not one of the ", "; expected one of "],
+            ["illegal_action: mine (seat 1): ", " in decision 1 is not one of the ", "; expected one of "],
         ),
         (
             "'three'",
             ["--text", "--"],
-            ["move_timeout: seat 0 (mine): decision 1 (", "the limit is 2 s", "'three' is not a number from 0 to "],
+            ["move_timeout: mine (seat 1): decision 1 (", "the limit is 2 s", "'three' is not a number from 0 to "],
         ),
         (
             "9999",
             ["--text", "--"],
-            ["move_timeout: seat 0 (mine): decision 1 (", "'9999' is not a number from 0 to "],
+            ["move_timeout: mine (seat 1): decision 1 (", "'9999' is not a number from 0 to "],
         ),
     ],
     ids=["index", "text", "no such action", "illegal action", "text seat: text", "text seat: index"],

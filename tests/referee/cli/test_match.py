@@ -251,7 +251,7 @@ def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:
     (tmp_path / "mine" / "bot.py").write_text("import time; time.sleep(60)\n")
     done = say("shibuya", "--seat", RANDOM, "--seat", slow, "--startup-s", "5")
     assert "start_failed" in done.stdout
-    assert "mine): no Hello 5 s after the start" in done.stdout
+    assert "mine (seat 2): no Hello 5 s after the start" in done.stdout
 
 
 def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path) -> None:

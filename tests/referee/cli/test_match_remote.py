@@ -64,7 +64,7 @@ def test_a_bot_that_does_not_come_in_time_is_named(tmp_path: Path, capsys: pytes
     listen = ("--listen", "127.0.0.1:0", "--wait-s", "1", "--out", str(tmp_path))
     code = run_command(["match", "shibuya", "--seat", "remote", "--seat", "remote", *listen])
     assert code == 1
-    assert "start_failed: seat 0 (remote 0): it did not connect within" in capsys.readouterr().out
+    assert "start_failed: remote 0 (seat 1): it did not connect within" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
