@@ -121,11 +121,16 @@ def match(
 
     Example: crosstown match shibuya --seat bots/python/greedy --seat human
     """
+    from leaderboard.web.play_host import HUMAN
     from referee.cli.confining import hiding, settle
     from referee.cli.one_match import plan, play, seed_of
     from referee.cli.remote import remote_seats
+    from referee.errors import UsageError
     from referee.run.folder import SINGLE
 
+    if as_json and (watch or HUMAN in seats):
+        other = "--watch" if watch else f"--seat {HUMAN}"
+        raise UsageError(f"{other} and --json exclude each other", "--json prints the result alone: give one of them")
     planned = plan(
         game,
         seats,

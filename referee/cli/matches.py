@@ -124,8 +124,14 @@ def show(
 
     from referee.cli.find import find_record
     from referee.cli.match_pages import Match, print_match, print_step, print_steps
+    from referee.errors import UsageError
     from referee.record import read_record
 
+    if step is not None and every:
+        raise UsageError("--step and --all exclude each other", "give one of them")
+    views = {"--step": step is not None, "--all": every, "--seat": seat is not None, "--play": play}
+    if as_json and (option := next((name for name, given in views.items() if given), "")):
+        raise UsageError(f"{option} and --json exclude each other", "--json prints the whole match: give one of them")
     record = read_record(find_record(match, run, out))
     if as_json:
         from leaderboard.export.document import match_document

@@ -140,8 +140,11 @@ def standings(
     if cross:
         from referee.cli.standings_pages import print_cross
 
-        if live:
-            raise UsageError("--live and --cross exclude each other", "a cross table has no ratings: give one of them")
+        if live or anchor:
+            option = "--live" if live else "--anchor"
+            raise UsageError(
+                f"{option} and --cross exclude each other", "a cross table has no ratings: give one of them"
+            )
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
     fixed = anchors_of(anchor, found.participants) if anchor else None

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -20,7 +21,7 @@ def test_the_cross_table_for_people(make_run, crosstown):
         "2 [b]bob 0.167 +-0.208 1-0-5",
     ]
     assert lines[4].endswith("6 matches in 3 blocks, without a single winner 0.0%")
-    assert lines[5].startswith("by seat: 0: 0.")
+    assert re.fullmatch(r"by seat: 1: 0\.\d+ \+-0\.\d+, 2: 0\.\d+ \+-0\.\d+", lines[5]), "people count from 1"
 
 
 def test_json_has_pairs_seats_margins_faults_and_times_in_full(make_run, crosstown):
@@ -52,6 +53,15 @@ def test_faults_can_be_left_out_and_games_pooled(make_run, crosstown):
     make_run(blocks=3, played=6)
     (pool,) = json.loads(crosstown("standings", "--cross", "--faultless", "--pooled", "--json").out)["pools"]
     assert (pool["game"], pool["players"], pool["matches"]) == ("*", 0, 5)
+
+
+@pytest.mark.parametrize("option", [("--live",), ("--anchor", "nobody=1")])
+def test_options_of_ratings_are_refused(make_run, crosstown, option):
+    """--anchor, even with a name that no bot has, changed nothing and said nothing."""
+    make_run(played=2)
+    printed = crosstown("standings", "--cross", *option)
+    assert (printed.code, printed.out) == (2, "")
+    assert printed.err.startswith(f"error: {option[0]} and --cross exclude each other")
 
 
 def test_without_a_match_it_says_so(make_run, crosstown):

@@ -66,6 +66,16 @@ def test_the_outcome_comes_as_json(say: Say) -> None:
     assert sorted(seat["rank"] for seat in outcome["seats"]) in ([1, 2], [1, 1])
 
 
+@pytest.mark.parametrize("words", [("--seat", RANDOM, "--watch"), ("--seat", "human")])
+def test_what_else_prints_to_the_terminal_is_refused_beside_json(say: Say, words: tuple[str, ...]) -> None:
+    """The steps, or the questions to a person, stood in front of the JSON, which no program could read."""
+    done = say("shibuya", "--seat", RANDOM, *words, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        f"{' '.join(words[-2:] if words[-1] == 'human' else words[-1:])} and --json exclude each other" in done.stderr
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("game", SHIPPED)
 def test_a_person_plays_a_whole_match_by_typing_numbers(say: Say, tmp_path: Path, game: str) -> None:
@@ -146,7 +156,7 @@ def test_bots_play_in_the_sandbox_of_a_run_and_the_profile_is_said(say: Say, tmp
     spy = write_bot(tmp_path / "spy", f"Path({str(tmp_path / 'secret')!r}).read_text(); return 0")
     done = say("shibuya", "--seat", RANDOM, "--seat", spy)
     assert done.stderr == "sandbox of the bots: strict\n"
-    assert "crashed: seat 1 (mine): " in done.stdout
+    assert "crashed: mine (seat 2): " in done.stdout
     assert "FileNotFoundError" in done.stdout
     assert [seat.sandbox for seat in read_record(only_record(tmp_path)).header.seats] == ["strict", "strict"]
 

@@ -69,6 +69,20 @@ def test_records_that_were_set_aside_are_listed_on_request(matches: Any, run: Pa
     assert "first-0009" in matches("list", "--void").stdout
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--step", "1", "--all"),
+        *((*one, "--json") for one in (("--step", "1"), ("--all",), ("--seat", "9"), ("--play",))),
+    ],
+)
+def test_options_of_show_that_exclude_each_other_are_refused(matches: Any, run: Path, options: tuple[str, ...]) -> None:
+    """One of them changed nothing, and nothing said so: seat 9 is not there."""
+    said = matches("show", "first-0000", *options, code=2)
+    assert said.stdout == ""
+    assert f"error: {options[0]} and {options[-1]} exclude each other" in said.stderr
+
+
 def test_verify_says_how_many_are_well(matches: Any, run: Path) -> None:
     assert matches("verify").stdout == "3 records: 2 ok, 0 wrong, 1 unfinished\n"
     assert matches("verify", "--run", str(run)).stdout.startswith("3 records")
