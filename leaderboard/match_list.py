@@ -365,7 +365,7 @@ def _seat(
         "last_output": "\n".join(one.last_lines for one in evidence if one.seat == number),
         "decisions": len(times.charged),
         "total_us": sum(answer.wall_us for answer in answers),
-        "worst_us": max((answer.wall_us for answer in answers), default=0),
+        "worst_us": times.worst_wall_us,
         "charged_us": times.charged_us,
         "worst_charged_us": times.worst_charged_us,
         "lag_us": times.lag_us,

@@ -18,8 +18,9 @@ class SeatTimes:
     charged: list[int] = field(default_factory=list)
     """Per decision that the bot itself was asked for."""
     lag_us: int = 0
+    worst_wall_us: int = 0
     worst_lag_us: int = 0
-    """Of one decision, the one that timed out included."""
+    """Both of one decision, the one that timed out included."""
     late_us: int = 0
     """What the decision that timed out was charged; 0 if none did."""
 
@@ -40,6 +41,7 @@ class SeatTimes:
         """One more decision."""
         self.charged.append(max(0, answer.wall_us - answer.lag_us))
         self.lag_us += answer.lag_us
+        self.worst_wall_us = max(self.worst_wall_us, answer.wall_us)
         self.worst_lag_us = max(self.worst_lag_us, answer.lag_us)
 
 
@@ -88,5 +90,6 @@ def seat_times(
             found[line.seat].add(line)
     for seat, fault in zip(found, faults, strict=False):
         seat.late_us, late_lag_us = _late_times(fault)
+        seat.worst_wall_us = max(seat.worst_wall_us, seat.late_us + late_lag_us)
         seat.worst_lag_us = max(seat.worst_lag_us, late_lag_us)
     return found

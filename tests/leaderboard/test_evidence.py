@@ -11,6 +11,7 @@ import pytest
 from leaderboard.controls import Counted
 from leaderboard.evidence import LONGEST, evidence_of, last_faults
 from leaderboard.index import load_index
+from leaderboard.match_list import rows_of
 from leaderboard.records import MatchRow, read_match
 from leaderboard.report import report_html
 from leaderboard.standings import standings
@@ -202,6 +203,15 @@ def test_the_worst_time_of_a_bot_has_the_decision_that_timed_out_in_it(tmp_path:
     row = write_fault(tmp_path, 0, LATE)
     assert (row.seats[0].worst_us, row.seats[1].worst_us) == (1_012_000, 0)
     assert write_fault(tmp_path, 1, crash()).seats[0].worst_us == 0
+
+
+def test_the_list_of_matches_has_no_worst_time_that_is_shorter_than_what_was_charged(tmp_path: Path) -> None:
+    """Of the three worst times, the wall time alone was of answered decisions."""
+    write_fault(tmp_path, 0, LATE)
+    [row] = rows_of(tmp_path.glob("*.gz"))
+    late, other = row["seats"]
+    assert (late["worst_us"], late["worst_charged_us"], late["worst_lag_us"]) == (1_023_333, 1_012_000, 11_333)
+    assert other["worst_us"] >= other["worst_charged_us"]
 
 
 def test_the_worst_lag_of_a_bot_has_the_decision_that_timed_out_in_it(tmp_path: Path) -> None:
