@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,6 +116,26 @@ def test_a_process_that_ends_is_reported_and_leaves_nothing_behind() -> None:
     assert [child.poll() for child in children] == [0, -9]
     with pytest.raises(ValueError, match="the environment is closed"):
         env.step(env.samples)
+
+
+@pytest.mark.parametrize(
+    "given", [lambda samples: samples[:1], lambda samples: samples[None], lambda samples: samples + 0.5]
+)
+def test_anything_but_a_whole_number_for_each_match_is_refused(given: Callable[..., Any]) -> None:
+    """One action was taken by all matches, and a fraction was cut off."""
+    with vector("shibuya", 3, seed=1) as env:
+        before = env.observations.copy()
+        with pytest.raises(ValueError, match="step takes 3 whole numbers, one for each match, not an array of"):
+            env.step(given(env.samples))
+        assert (env.observations == before).all()
+        env.step(list(env.samples))
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_an_environment_without_a_match_is_refused(number: int) -> None:
+    """It was "1 processes for 0 matches; use 1 to 0"."""
+    with pytest.raises(ValueError, match=f"n is {number}; use at least 1 match"):
+        vector("shibuya", number)
 
 
 def test_more_processes_than_matches_are_refused() -> None:

@@ -28,6 +28,8 @@ class VectorEnv:
     """
 
     def __init__(self, setup: Setup, n: int, seed: int, processes: int) -> None:
+        if n < 1:
+            raise ValueError(f"n is {n}; use at least 1 match")
         if not 1 <= processes <= n:
             raise ValueError(f"{processes} processes for {n} matches; use 1 to {n}")
         self.setup = setup
@@ -57,9 +59,14 @@ class VectorEnv:
     def step(self, actions: npt.NDArray[np.integer[Any]]) -> None:
         """In each match the seat that is asked takes its action.
 
-        ValueError if an action is illegal; `reset` must follow.
+        ValueError if an action is illegal; `reset` must follow. ValueError, with which nothing has changed, for
+        anything but a whole number for each match: numpy would spread one over all matches, and cut a fraction off.
         """
-        self._columns.actions[:] = actions
+        given = np.asarray(actions)
+        if given.shape != (self.n,) or given.dtype.kind not in "iu":
+            what = f"an array of {given.dtype} with the shape {given.shape}"
+            raise ValueError(f"step takes {self.n} whole numbers, one for each match, not {what}")
+        self._columns.actions[:] = given
         self._work.step()
 
     @property
