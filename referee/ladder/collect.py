@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 from leaderboard.web.hand_ins import Account, VersionState
 from referee.errors import ExpectedError
-from referee.folders import why_no_program
+from referee.folders import home_folder, why_no_program
 from referee.ladder.archives import pack
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.store import LadderStore
@@ -304,7 +304,7 @@ def _give_ssh(home: Path, key: Path | None) -> None:
     if key is not None:
         (home / _KEY).touch(mode=0o600)
         (home / _KEY).write_bytes(key.read_bytes())
-    known = Path.home() / ".ssh" / "known_hosts"
+    known = home_folder() / ".ssh" / "known_hosts"
     with suppress(OSError):  # nobody has been there yet
         (home / _KNOWN_HOSTS).write_bytes(known.read_bytes())
 

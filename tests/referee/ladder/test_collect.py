@@ -190,6 +190,21 @@ def test_a_repository_that_cannot_be_had_is_a_reason(
     assert one.next_step
 
 
+def test_a_user_without_a_home_can_have_repositories_fetched(
+    store: LadderStore, hand_ins: LadderHandIns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container with a user that has no name there: it was a RuntimeError, which stopped all hand-ins."""
+
+    def nobody(_: int) -> Any:
+        raise KeyError("no such user")
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    collector = Collector(store, hand_ins, "plain", git=fake_git(tmp_path, "import sys; sys.exit('no way')"))
+    (one,) = collector.collect([Source("cleo", None, git="https://g.example/cleo.git")])
+    assert "no way" in one.reason
+
+
 def test_git_itself_refuses_what_is_not_on_a_server(tmp_path: Path) -> None:
     """The settings that it is given hold, whatever the checks before let through."""
     if shutil.which("git") is None:
