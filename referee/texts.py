@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from datetime import date, time
 
 MOST = 2000
 """Characters of one text that are shown; the record has all of it."""
@@ -28,6 +29,21 @@ def one_line(text: object, most: int = MOST) -> str:
 def toml_text(text: str) -> str:
     """The text as a string of TOML, whose escapes are those of JSON but for pairs of surrogates."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def shown_toml(value: object) -> str:
+    """A value of a TOML file for messages, as its author knows it: true, 2026-11-30, { depth = 3 }. In ASCII, with
+    texts in single quotes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown_toml, value))}]"
+    if isinstance(value, dict):
+        inside = [f"{name if name.isidentifier() else ascii(name)} = {shown_toml(one)}" for name, one in value.items()]
+        return f"{{ {', '.join(inside)} }}" if inside else "{}"
+    return ascii(value)
 
 
 _PLACE = r"/(?:[0-9a-f]{32}|[0-9a-f]{16}/\d{1,9})/bot/"

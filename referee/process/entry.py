@@ -40,6 +40,7 @@ from referee.process.store import (
     put_again,
     store_folder,
 )
+from referee.texts import shown_toml
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 
@@ -314,7 +315,7 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
             example = str(default).lower() if isinstance(default, bool) else repr(default)
             wanted = f"{_KINDS[type(default)]}, such as {example}"
             raise EntryError(
-                f"bot '{manifest.name}': option '{option}' is {wanted}, not {value!r}", "correct the value"
+                f"bot '{manifest.name}': option '{option}' is {wanted}, not {shown_toml(value)}", "correct the value"
             )
         resolved[option] = value
     return resolved

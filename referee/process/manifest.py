@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from referee.errors import ExpectedError
+from referee.texts import shown_toml
 
 MAX_CODE_POINTS = 64
 
@@ -238,7 +239,7 @@ class _Checker:
     """Checks one parsed file key by key; knows where each key stands."""
 
     def __init__(self, text: str, path: Path, table: dict[str, Any]) -> None:
-        self._lines = text.splitlines()
+        self._lines = text.split("\n")  # to TOML, and to every editor, U+2028 and form feeds end no line
         self._path = path
         self._table = table
 
@@ -354,7 +355,7 @@ def is_option_value(value: object) -> bool:
 
 def _show(value: object) -> str:
     try:
-        text = repr(value)
+        text = shown_toml(value)
     except (ValueError, RecursionError):  # a number of thousands of digits, tables without end
         return f"this {type(value).__name__}, which is too long to show"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from referee.errors import ConfigError
 from referee.process.manifest import INTEGER_BOUND
+from referee.texts import shown_toml
 
 _HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -245,7 +246,7 @@ def cell_separator(text: str) -> str:
 
 def show(value: object) -> str:
     """A value as TOML would have it, cut to a length for messages, without control characters."""
-    text = {True: "true", False: "false"}.get(value, ascii(value)) if isinstance(value, bool) else ascii(value)
+    text = shown_toml(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

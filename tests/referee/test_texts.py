@@ -1,8 +1,10 @@
 """What bots and files bring in is shown, and does nothing."""
 
+import tomllib
+
 import pytest
 
-from referee.texts import clean, listed, one_line
+from referee.texts import clean, listed, one_line, shown_toml
 
 NAMED = {
     "colours": ("a\x1b[31mb", "a\\x1b[31mb"),
@@ -43,3 +45,25 @@ def test_any_value_may_be_shown() -> None:
 )
 def test_words_are_listed_with_one_and(words: tuple[str, ...], shown: str) -> None:
     assert listed(iter(words)) == shown
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "true",
+        "2026-11-30",
+        "07:32:00",
+        "2026-11-30T07:32:00",
+        "[1, [false, 1.5]]",
+        "{ depth = 3, deep = { at = 2026-11-30 } }",
+        "[]",
+        "{}",
+    ],
+)
+def test_a_value_of_a_file_is_shown_as_it_is_written_there(written: str) -> None:
+    """It was as Python has it, such as datetime.date(2026, 11, 30)."""
+    assert shown_toml(tomllib.loads(f"value = {written}")["value"]) == written
+
+
+def test_a_text_of_a_file_is_shown_in_ascii() -> None:
+    assert shown_toml({"a b": ["ö\x1b"]}) == "{ 'a b' = ['\\xf6\\x1b'] }"

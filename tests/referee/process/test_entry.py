@@ -126,7 +126,7 @@ def test_options_of_the_tournament_change_the_id_and_are_typed(folder: Path) -> 
         ({"dept": 1}, "has no option 'dept'; did you mean 'depth'?"),
         ({"zzz": 1}, "has no option 'zzz'; name it under [options] in its bot.toml, which has: depth, fast"),
         ({"depth": "1"}, "option 'depth' is an integer, such as 1, not '1'; correct the value"),
-        ({"depth": True}, "option 'depth' is an integer, such as 1, not True; correct"),
+        ({"depth": True}, "option 'depth' is an integer, such as 1, not true; correct"),
         ({"fast": 1}, "option 'fast' is true or false, such as true, not 1; correct"),
     ],
 )
