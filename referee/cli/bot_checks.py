@@ -18,7 +18,7 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.launch import LaunchContext
 from referee.process.manifest import OptionValue
-from referee.schedule.spec import Limits
+from referee.schedule.spec import DEFAULTS, Limits
 from referee.texts import one_line, plural
 from referee.tournament.bot_list import read_bots
 from referee.tournament.bot_sections import SandboxConfig
@@ -130,7 +130,7 @@ def _target(bot: BotConfig, games: tuple[str, ...], granted: SandboxConfig, star
 def check_many(
     targets: Sequence[Target],
     only: Sequence[str] | None,
-    startup_s: float,
+    startup_s: float | None,
     confinement: Confinement,
     jobs: int,
     *,
@@ -138,7 +138,7 @@ def check_many(
     as_json: bool,
 ) -> bool:
     """Whether every bot passed every drill. Bots that are not built yet are built first, one after the other; then
-    `jobs` of them are checked at once."""
+    `jobs` of them are checked at once. `startup_s`: instead of what the files say."""
     tell(confinement, quiet=as_json)
     loaded = [_load(target, only, confinement) for target in targets]
     for target, entry, _ in loaded:
@@ -172,7 +172,13 @@ def _load(target: Target, only: Sequence[str] | None, confinement: Confinement) 
 
 
 async def _check_all(
-    loaded: Sequence[Loaded], startup_s: float, confinement: Confinement, jobs: int, *, fail_fast: bool, quiet: bool
+    loaded: Sequence[Loaded],
+    startup_s: float | None,
+    confinement: Confinement,
+    jobs: int,
+    *,
+    fail_fast: bool,
+    quiet: bool,
 ) -> list[Checked]:
     free, notes = asyncio.Semaphore(jobs), console(stderr=True)
 
@@ -182,7 +188,7 @@ async def _check_all(
             return Checked(target, problem=entry)
         async with free:
             context = LaunchContext(target.confined(confinement).sandbox, find())
-            limit_s = max(startup_s, target.startup_s)
+            limit_s = startup_s or target.startup_s or DEFAULTS.startup_s
             report = await check_bot(entry, games, context=context, startup_s=limit_s, fail_fast=fail_fast)
         if not quiet:
             notes.print(one_line(f"{'ok  ' if report.passed else 'FAIL'} {entry.name}"), markup=False)

@@ -132,9 +132,16 @@ def check(
         typer.Option("--game", metavar="GAME", help="Test only with this game. Can be repeated.", show_default=False),
     ] = None,
     startup_s: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="Time limit from the start of the bot to its Hello.", min=0.1, max=3600),
-    ] = DEFAULTS.startup_s,
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help=f"Time limit from the start of the bot to its Hello. Default: that of the tournament file, else"
+            f" {DEFAULTS.startup_s:g}.",
+            min=0.1,
+            max=3600,
+            show_default=False,
+        ),
+    ] = None,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Stop the check of a bot after the first drill that fails.")
     ] = False,
@@ -170,7 +177,8 @@ def check(
 
     confinement = settle(sandbox, network=network, env=env, read=read, devices=device)
     if len(bots) == 1 and (bots[0].is_dir() or bots[0].suffix.lower() not in (".toml", ".csv")):
-        passed = check_folder(bots[0], game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json)
+        limit_s = startup_s or DEFAULTS.startup_s
+        passed = check_folder(bots[0], game, limit_s, confinement, fail_fast=fail_fast, as_json=as_json)
     else:
         at_once = jobs or len(available_cores())
         targets = targets_of(bots, profile=sandbox)

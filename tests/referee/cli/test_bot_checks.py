@@ -97,6 +97,29 @@ def test_the_bots_of_a_file_are_checked_with_its_options_and_games(crosstown, pu
     assert "students/none" in printed.out
 
 
+@pytest.mark.parametrize(("option", "limits"), [((), (2, 0.5)), (("--startup-s", "7"), (7, 7))])
+def test_a_file_that_gives_less_time_to_start_than_usual_is_checked_so(
+    crosstown, put, drilled, tmp_path, monkeypatch, option, limits
+):
+    """A bot passed with the usual ten seconds, and did not start in the run."""
+    given = {}
+
+    async def noted(entry, games, **how):
+        given[entry.name] = how["startup_s"]
+        return await drilled_check(entry, games, **how)
+
+    drilled_check = bot_checks.check_bot
+    monkeypatch.setattr(bot_checks, "check_bot", noted)
+    for name in ("ann", "bob"):
+        put(name)
+    (tmp_path / "cup.toml").write_text(
+        'game = "toy"\nseed = 1\nblocks = 1\n[clock]\nstartup_s = 2\n'
+        '[[bots]]\npath = "students/ann"\n[[bots]]\npath = "students/bob"\nclock = { startup_s = 0.5 }\n'
+    )
+    assert crosstown("bots", "check", "cup.toml", *option).code == 0
+    assert (given["ann"], given["bob"]) == limits
+
+
 def test_bots_that_do_not_start_are_told_with_what_to_correct(crosstown, put, tmp_path):
     put("ann")
     put("bob")
