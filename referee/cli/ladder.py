@@ -58,15 +58,26 @@ Owner = Annotated[str, typer.Argument(metavar="OWNER", help="Name of the owner's
 
 @contextmanager
 def _opened(file: Path | None) -> "Iterator[tuple[LadderConfig, LadderStore]]":
-    """The ladder and its store, also while crosstown serve runs."""
+    """The ladder and its store, also while crosstown serve runs. UsageError where no file is named and no ladder is
+    there: a command that lacks the file would make a second one."""
     from referee.cli.ladder_process import ladder_of
     from referee.cli.runner_process import check_house_bots
     from referee.cli.web import own_bots
+    from referee.errors import UsageError
     from referee.ladder.intake import open_store
 
     config = ladder_of(file, Path("ladder"), next(iter(own_bots()), None))
+    if file is None and not config.data.is_dir():
+        raise UsageError(
+            f"there is no ladder in {config.data}", "name its file: --file FILE, or start it: crosstown serve"
+        )
     with open_store(config, check_house_bots(config)) as store:
         yield config, store
+
+
+def _command(file: Path | None, *words: str) -> str:
+    """Another command about the same ladder."""
+    return shlex.join(["crosstown", "ladder", *words, *([] if file is None else ["--file", str(file)])])
 
 
 @app.command()
@@ -140,7 +151,7 @@ def token(
         return
     print_text(made.secret)
     print_text(f"good for '{scope}' until {made.token.expires}; to revoke it:")
-    print_text(f"crosstown ladder revoke {shlex.quote(owner)} {made.token.id}")
+    print_text(_command(file, "revoke", owner, made.token.id))
 
 
 @app.command()
@@ -186,7 +197,7 @@ def people(file: File = None, as_json: AsJson = False) -> None:
         )
         return
     if not found:
-        print_text("there are no accounts yet; invite people: crosstown ladder invite")
+        print_text(f"there are no accounts yet; invite people: {_command(file, 'invite')}")
     for one in found:
         what = "organiser, " if one.organiser else ""
         seen = f"seen {one.last_seen}" if one.last_seen else "never seen"
@@ -363,7 +374,7 @@ def annul(
 
     with _people(file) as people:
         people.annul(SHELL, division, match_id, reason)
-    print_text("the process that plays will do it; crosstown ladder acts says when it has")
+    print_text(f"the process that plays will do it; this says when it has: {_command(file, 'acts')}")
 
 
 @app.command()
@@ -589,7 +600,7 @@ def season_end(
         number = _end_season(config, store, limit_min * 60, now=now)
         if not as_json:
             print_text(f"season {number} has ended; it lies in {season_folder(config.data, number)}")
-        _write_pages(config, store, number, site, jobs, as_json=as_json)
+        _write_pages(config, store, number, site, jobs, file, as_json=as_json)
 
 
 @season_app.command("pages")
@@ -605,11 +616,18 @@ def season_pages(
     Example: crosstown ladder season pages 1 --site /srv/www/season-1
     """
     with _opened(file) as (config, store):
-        _write_pages(config, store, number, site, jobs, as_json=as_json)
+        _write_pages(config, store, number, site, jobs, file, as_json=as_json)
 
 
 def _write_pages(
-    config: "LadderConfig", store: "LadderStore", number: int, site: Path | None, jobs: int, *, as_json: bool
+    config: "LadderConfig",
+    store: "LadderStore",
+    number: int,
+    site: Path | None,
+    jobs: int,
+    file: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     from leaderboard.web.site import publish
     from referee.cli.output import print_json, print_text
@@ -621,7 +639,8 @@ def _write_pages(
     folder = season_folder(config.data, number)
     runs, target = folder / "divisions", (site or folder / "site").absolute()
     if not runs.is_dir():
-        raise UsageError(f"season {number} has no matches, or has not ended", "end it: crosstown ladder season end")
+        what = f"season {number} has no matches, or has not ended"
+        raise UsageError(what, f"end it: {_command(file, 'season', 'end')}")
     hand_ins = LadderHandIns(config, store, alone=False, runs=runs)
     caption = f"Season {number} of {config.name}, which ended on {ended_on(config.data, number)}."
     if not as_json:

@@ -1,6 +1,7 @@
 """What an organiser decides by command, in a ladder's database."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,28 @@ def test_what_cannot_be_done_is_a_sentence_and_no_act(
     assert "Traceback" not in done.err
     assert done.err
     assert acts(crosstown) == []
+
+
+def test_a_command_that_is_printed_is_about_the_same_ladder(crosstown: Crosstown, ladder: Path, tmp_path: Path) -> None:
+    """It named no file, and so the ladder in ./ladder."""
+    (tmp_path / "my class.toml").write_text('data = "other"\n[[divisions]]\ngame = "toy"\n')
+    made = crosstown("ladder", "token", "bob", "--file", "my class.toml")
+    revoke = shlex.split(made.out.splitlines()[-1])
+    assert revoke[:3] == ["crosstown", "ladder", "revoke"]
+    assert crosstown(*revoke[1:]).out == "1 token of 'bob' revoked\n"
+    pages = crosstown("ladder", "season", "pages", "1", "--file", "my class.toml")
+    assert "crosstown ladder season end --file 'my class.toml'" in pages.err
+
+
+@pytest.mark.parametrize("words", [("people",), ("token", "ann"), ("invite",), ("season", "end", "--now")])
+def test_who_forgets_the_file_makes_no_second_ladder(
+    crosstown: Crosstown, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """There was an empty one in ./ladder then, and a token that was good for nothing."""
+    done = crosstown("ladder", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: there is no ladder in {tmp_path / 'ladder'}\nnext: name its file: --file FILE")
+    assert not (tmp_path / "ladder").exists()
 
 
 def test_git_sources_are_collected_only_in_a_sandbox_or_with_the_flag_that_goes_without(
