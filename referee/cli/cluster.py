@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -256,7 +257,8 @@ def certificates(
 
     check_name("--name", name)
     made = make_certificates(folder, name)
-    print_text(f"made {made.cert} and {made.key}; use them with: --ca {made.ca} --cert {made.cert} --key {made.key}")
+    options = shlex.join(["--ca", str(made.ca), "--cert", str(made.cert), "--key", str(made.key)])
+    print_text(f"made {made.cert} and {made.key}; use them with: {options}")
 
 
 @app.command("machines")

@@ -19,6 +19,9 @@ from referee.cluster.peers import Certificates
 from referee.errors import PlatformError, UsageError
 
 _DAYS = 3650
+_MOST_NAME_BYTES = 64
+"""Of a common name, by X.520."""
+
 _EARLY = timedelta(days=2)
 """How far a machine's clock may be behind while the certificates of its peers are still valid."""
 
@@ -30,6 +33,9 @@ def make_certificates(folder: Path, name: str) -> Certificates:
     """
     ca, ca_key = folder / "ca.pem", folder / "ca-key.pem"
     made = Certificates(ca, folder / f"{name}.pem", folder / f"{name}-key.pem")
+    if len(name.encode()) > _MOST_NAME_BYTES:
+        what = f"--name has {len(name.encode())} bytes, and the name in a certificate has at most {_MOST_NAME_BYTES}"
+        raise UsageError(what, "choose a shorter one")
     if made.cert.exists() or made.key.exists():
         raise UsageError(f"{made.cert} is there already", "choose another --name, or remove it")
     try:

@@ -33,5 +33,7 @@ def slurm_script(scheduler: str, pki: Path, name: str, *, nodes: int, cpus: int,
 
 def kubernetes_manifests(image: str, pki: Path, name: str, *, nodes: int, cpus: int) -> str:
     """Manifests for `kubectl apply`: a scheduler and `nodes` workers from an image. `pki` has the certificates now."""
-    values = {"image": image, "pki": pki, "name": name, "nodes": nodes, "cpus": cpus, "memory": cpus * _GIB_PER_SLOT}
+    values = {"image": image, "nodes": nodes, "cpus": cpus, "memory": cpus * _GIB_PER_SLOT}
+    files = {"ca": "ca.pem", "cert": f"{name}.pem", "key": f"{name}-key.pem"}
+    values |= {what: shlex.quote(f"--from-file={what}.pem={pki / file}") for what, file in files.items()}
     return (_DATA / "kubernetes.yaml").read_text("utf-8").format(**values)

@@ -1,7 +1,11 @@
 """Who may speak to a cluster: off the loopback address, only who has a certificate."""
 
+import shlex
+from pathlib import Path
+
 import pytest
 
+from referee.cli.app import run_command
 from referee.cluster.certificates import make_certificates
 from referee.cluster.peers import Certificates, Peer, check_listen, check_peer
 from referee.errors import UsageError
@@ -76,3 +80,23 @@ def test_one_authority_signs_all_certificates_and_overwrites_none(tmp_path, made
     with pytest.raises(UsageError, match="is there already"):
         make_certificates(tmp_path / "pki", "bob")
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "pki").iterdir())
+
+
+def test_a_name_that_no_certificate_takes_is_refused_before_anything_is_written(tmp_path):
+    """The authority was said to be unreadable, and the key that was left behind refused the next try."""
+    for name in ("n" * 65, "ö" * 33):
+        with pytest.raises(UsageError, match="and the name in a certificate has at most 64"):
+            make_certificates(tmp_path / "pki", name)
+    assert not (tmp_path / "pki").exists()
+    assert make_certificates(tmp_path / "pki", "n" * 64).cert.is_file()
+
+
+def test_the_options_for_a_certificate_can_be_copied_whatever_its_folder_is_called(tmp_path, capsys):
+    assert run_command(["cluster", "certificates", str(tmp_path / "my pki"), "--name", "it's"]) == 0
+    words = shlex.split(capsys.readouterr().out.partition("use them with: ")[2])
+    assert words[::2] == ["--ca", "--cert", "--key"]
+    assert all(Path(word).is_file() for word in words[1::2])
+    assert run_command(["cluster", "kubernetes", "arena:1", "--pki", str(tmp_path / "my pki"), "--name", "it's"]) == 0
+    comment = capsys.readouterr().out.partition("kubectl create secret")[2].partition("#\n#")[0]
+    named = [word.rpartition("=")[2] for word in shlex.split(comment.replace("\\\n#", "")) if "--from-file" in word]
+    assert [Path(path).is_file() for path in named] == [True] * 3
