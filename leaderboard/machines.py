@@ -5,8 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from leaderboard.controls import annulled_entries
 from referee.record import Record, RecordError, read_record
 from referee.record.format import Footer
+from referee.record.journal import in_force
+from referee.record.store import match_id_of
 from referee.record.times import seat_times
 from referee.run.run import Run
 
@@ -16,8 +19,9 @@ HERE = "(this machine)"
 
 @dataclass(slots=True)
 class MachineRow:
-    """`matches` count; `void` are other records that came from there, `lost` matches that were lost with the machine.
-    Times are of all decisions of bots in matches that count, as charged to the bots, and so without `lag_us`."""
+    """`matches` count; `void` are other records that came from there, those of annulled matches included; `lost` are
+    matches that were lost with the machine. Times are of all decisions of bots in matches that count, as charged to the
+    bots, and so without `lag_us`."""
 
     name: str
     kind: str = ""
@@ -44,8 +48,13 @@ def machine_rows(run: Run) -> list[MachineRow]:
     """Of all machines on which matches of the run were played, by name."""
     store = run.folder.records
     rows: dict[str, MachineRow] = {}
+    annulled = {control.match_id for control in in_force(run.controls) if control.kind == "annulled"}
+    left = annulled_entries(run.controls)
     for record, footer in _closed(store.paths().values()):
         row = _row_of(rows, record)
+        if match_id_of(record.path) in annulled or not left.isdisjoint(seat.entry_id for seat in record.header.seats):
+            row.void += 1
+            continue
         row.matches += 1
         for times in seat_times(record.lines, record.header.players, footer.faults):
             row.decisions += len(times.charged)

@@ -19,6 +19,7 @@ from leaderboard.statistics import statistics
 from leaderboard.store import Store
 from leaderboard.web.csv_files import standings_csv
 from referee.record import RecordWriter, SeatStats, read_record
+from referee.record.journal import Control
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder
 
@@ -63,7 +64,7 @@ def test_tables_of_machines_and_csv_files_have_charged_times_and_the_lag_beside_
     folder = tmp_path / "matches"
     write_record(folder, 0, lag_us=66_000_000)
     run = RunFolder(folder.parent)
-    [machine] = machine_rows(SimpleNamespace(folder=run, journal=SimpleNamespace(events=())))
+    [machine] = machine_rows(SimpleNamespace(folder=run, controls=(), journal=SimpleNamespace(events=())))
     assert (machine.decisions, machine.worst_us, machine.lag_us) == (1, 1500, 66_000_000)
     assert machine.mean_move_ms == 1.5
     assert machine.lag_share == pytest.approx(1, abs=0.001)
@@ -75,6 +76,26 @@ def test_tables_of_machines_and_csv_files_have_charged_times_and_the_lag_beside_
     assert (match["total_us_0"], match["lag_us_0"]) == ("1500", "66000000")
 
 
+@pytest.mark.parametrize(
+    "control",
+    [
+        lambda row: Control("annulled", 2, match_id=row.match_id),
+        lambda row: Control("withdrawn", 2, entry_id=row.seats[0].entry_id, choice="annul"),
+    ],
+    ids=["match", "bot"],
+)
+def test_annulled_matches_do_not_count_in_the_table_of_machines(tmp_path, write_record, control):
+    """`crosstown cluster machines` had more matches than the tables of the run."""
+    folder = tmp_path / "matches"
+    write_record(folder, 0)
+    [row] = load_index(RunFolder(tmp_path)).rows
+    made = SimpleNamespace(folder=RunFolder(tmp_path), journal=SimpleNamespace(events=()))
+    [before] = machine_rows(SimpleNamespace(**vars(made), controls=()))
+    [after] = machine_rows(SimpleNamespace(**vars(made), controls=(control(row),)))
+    assert (before.matches, before.void) == (1, 0)
+    assert (after.matches, after.void, after.decisions) == (0, 1, 0)
+
+
 def test_what_the_referee_chose_for_a_bot_is_no_decision_of_the_bot(tmp_path, write_record):
     """It takes no time, and would halve the mean."""
     folder = tmp_path / "matches"
@@ -82,7 +103,9 @@ def test_what_the_referee_chose_for_a_bot_is_no_decision_of_the_bot(tmp_path, wr
     for rows, ann in read_twice(folder):
         assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
         assert rows[0].seats[0].decisions == 1
-    [machine] = machine_rows(SimpleNamespace(folder=RunFolder(tmp_path), journal=SimpleNamespace(events=())))
+    [machine] = machine_rows(
+        SimpleNamespace(folder=RunFolder(tmp_path), controls=(), journal=SimpleNamespace(events=()))
+    )
     assert (machine.decisions, machine.mean_move_ms) == (1, 1.5)
     [listed] = rows_of([path])
     assert (listed["seats"][0]["decisions"], listed["seats"][0]["charged_us"]) == (1, 1500)
