@@ -10,6 +10,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
+from referee.texts import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +82,5 @@ class KnownAddresses:
 
 def _words(seconds: int) -> str:
     if seconds < 120:
-        return f"{seconds} seconds"
+        return plural(seconds, "second")
     return f"{math.ceil(seconds / 60)} minutes"

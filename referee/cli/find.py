@@ -10,6 +10,7 @@ from referee.record.store import RecordStore, names_record, record_name
 from referee.run.folder import SINGLE, RunFolder, check_no_records, folders_in, run_folders
 from referee.run.journal import read_brief
 from referee.run.participants import participants_of
+from referee.texts import plural
 
 if TYPE_CHECKING:
     from referee.run.run import Run
@@ -76,7 +77,8 @@ def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool =
         if aside := len(_records(run, out, void=True)):
             if may_be_none:
                 return []
-            what = f"no match counts in {run or out}: {aside} records were set aside"
+            were = "was" if aside == 1 else "were"
+            what = f"no match counts in {run or out}: {plural(aside, 'record')} {were} set aside"
             raise UsageError(what, "to include them: --void")
         where = run or out
         raise UsageError(f"no match records in {where}", "start a run: crosstown run FILE, or say where: --run FOLDER")

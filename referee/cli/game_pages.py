@@ -16,6 +16,7 @@ from referee.games.conformance import Failure, Report
 from referee.games.conformance.game_object import readme
 from referee.games.conformance.tally import coverage
 from referee.games.registry import BrokenGame
+from referee.texts import plural
 
 
 def print_list(found: Sequence[Game | BrokenGame], *, as_json: bool, unusable: str = "broken") -> None:
@@ -134,7 +135,7 @@ def _place(failure: Failure) -> str:
     options = "default options" if failure.options == "{}" else f"options {failure.options}"
     return (
         f"in a match of {failure.players} players, seed {failure.seed}, at node {failure.node} after "
-        f"{failure.decision} decisions, {options}"
+        f"{plural(failure.decision, 'decision')}, {options}"
     )
 
 

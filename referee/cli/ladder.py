@@ -103,7 +103,7 @@ def invite(
 
     with _opened(file) as (config, store):
         made = store.accounts.create_invitation(label, uses, days, organiser=organiser)
-        store.people().note(SHELL, "invite", made.invitation.label, f"{plural(uses, 'account')}, {days} days")
+        store.people().note(SHELL, "invite", made.invitation.label, f"{plural(uses, 'account')}, {plural(days, 'day')}")
     if as_json:
         print_json({"id": made.invitation.id, "code": made.code, "expires": made.invitation.expires})
         return

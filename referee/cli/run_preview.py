@@ -101,7 +101,8 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     if begun:
         most = "" if total.least == total.most else "at most "
         left = f"{most}{total.most - ahead.there} are to be played"
-        print_text(f"{plural(ahead.there, 'match')} of the run in {folder.path} have been played; {left}")
+        have = "has" if ahead.there == 1 else "have"
+        print_text(f"{plural(ahead.there, 'match')} of the run in {folder.path} {have} been played; {left}")
     if where := _where(config):
         print_text(where)
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"

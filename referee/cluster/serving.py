@@ -25,7 +25,7 @@ from referee.cluster.settings import CONFIG, security_of
 from referee.errors import PlatformError, UsageError
 from referee.event_loop import run_loop
 from referee.folders import cache_folder
-from referee.texts import one_line
+from referee.texts import one_line, plural
 
 VERSIONS = "crosstown_versions"
 """The request that Crosstown's scheduler answers besides Dask's own requests."""
@@ -164,7 +164,7 @@ async def _work_once(peer: Peer, facts: Facts, host: str | None, work: Path, tel
         try:
             async with worker:
                 limit_arrivals(worker)
-                tell(f"machine {facts.name} plays for {peer.address} with {facts.slots} slots ({facts.kind})")
+                tell(f"machine {facts.name} plays for {peer.address} with {plural(facts.slots, 'slot')} ({facts.kind})")
                 finished = asyncio.ensure_future(worker.finished())
                 stopping = asyncio.ensure_future(stop.wait())
                 await asyncio.wait([finished, stopping], return_when=asyncio.FIRST_COMPLETED)

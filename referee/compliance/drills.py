@@ -17,6 +17,7 @@ from referee.process.launch import LaunchContext
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.schedule.spec import DEFAULTS
+from referee.texts import plural
 from referee.wire import encode
 
 EXIT_LIMIT_S = 5.0
@@ -209,7 +210,7 @@ async def cancelled(bot: BotUnderCheck, game: Game) -> DrillResult:
         after = CheckedMatch(referee, game, game.player_counts[0], 0, 3, tally)
         await after.start(owing=match.id)
         await after.play()
-    return DrillResult(f"the match after it was played, {len(tally.seconds)} decisions")
+    return DrillResult(f"the match after it was played, {plural(len(tally.seconds), 'decision')}")
 
 
 async def nothing_unasked(bot: BotUnderCheck, game: Game) -> DrillResult:
@@ -270,7 +271,7 @@ async def side_by_side(bot: BotUnderCheck, game: Game) -> DrillResult:
             playing = [match for match in playing if not await match.step()]
         for match in matches_at_once:
             await match.end()
-    return DrillResult(f"{len(matches_at_once)} matches at once, {len(tally.seconds)} decisions")
+    return DrillResult(f"{len(matches_at_once)} matches at once, {plural(len(tally.seconds), 'decision')}")
 
 
 async def _leave(referee: ScriptedReferee) -> DrillResult:

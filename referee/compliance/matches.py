@@ -23,6 +23,7 @@ from referee.games.api import ActionSyntaxError, Game, State, action_sentence, r
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.schedule.spec import DEFAULTS
+from referee.texts import plural
 from referee.wire import encode
 from referee.wire.encode import shown_index
 
@@ -155,7 +156,8 @@ class Tally:
         if not ordered:
             return "it was asked nothing"
         middle, worst = ordered[len(ordered) // 2], ordered[-1]
-        return f"{len(ordered)} decisions ({kinds}); answers: median {middle * 1e3:.1f} ms, worst {worst * 1e3:.1f} ms"
+        asked = plural(len(ordered), "decision")
+        return f"{asked} ({kinds}); answers: median {middle * 1e3:.1f} ms, worst {worst * 1e3:.1f} ms"
 
 
 class CheckedMatch:

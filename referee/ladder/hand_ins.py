@@ -53,6 +53,7 @@ from referee.record.journal import JournalLine
 from referee.run.folder import RunFolder
 from referee.run.journal import new_lines, read_journal
 from referee.run.machines import ClusterState
+from referee.texts import plural
 
 MOST_BOTS = 20
 MOST_WAITING = 10
@@ -168,7 +169,7 @@ class LadderHandIns:
     def create_invitation(self, account: Account, label: str, uses: int, days: int, organiser: bool) -> NewInvitation:
         _need(account, "organise")
         made = self._accounts.create_invitation(label, uses, days, organiser=organiser)
-        self.people.note(account, "invite", made.invitation.label, f"{uses} accounts, {days} days")
+        self.people.note(account, "invite", made.invitation.label, f"{plural(uses, 'account')}, {plural(days, 'day')}")
         return made
 
     def revoke_invitation(self, account: Account, invitation_id: str) -> None:

@@ -23,7 +23,7 @@ from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, MatchSpec, SeatSpec
-from referee.texts import one_line
+from referee.texts import one_line, plural
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import BotSetup, Door, Meeting
 from referee.tournament.remote import Guests, Terms, listen_with, usual_keepalive_s
@@ -264,7 +264,7 @@ class RemoteBots:
                 f"a fault in the match against random in {division.name}: {fault.reason}: {fault.detail}"
             )
         if result.status == "rated" and fault is None:
-            return True, f"{result.decisions} decisions, {result.reason}"
+            return True, f"{plural(result.decisions, 'decision')}, {result.reason}"
         raise MatchLost(one_line(fault.detail if fault is not None else result.detail or result.reason))
 
     def _load_opponent(self) -> Entry:

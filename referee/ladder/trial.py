@@ -35,7 +35,7 @@ from referee.process.program import ERRORS_OF_A_NAME
 from referee.process.sandbox import Profile, Sandbox, check_programs
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec
-from referee.texts import clean, missing_package, one_line, without_store
+from referee.texts import clean, missing_package, one_line, plural, without_store
 
 DRILLS = ("handshake", "bye", "late socket", "referee gone")
 GAME_DRILLS = (
@@ -306,7 +306,7 @@ async def _qualify(job: Trial, entry: Entry, division: TrialDivision, sandbox: S
             if fault is not None:
                 raise _rejected(division, fault, log)
             if result.status == "rated":
-                return f"{result.decisions} decisions, {result.reason}"
+                return f"{plural(result.decisions, 'decision')}, {result.reason}"
             log.line(f"{division.name}: a match without a result ({result.reason}: {result.detail}); once more")
     finally:
         shutil.rmtree(records, ignore_errors=True)

@@ -20,7 +20,7 @@ from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine
 from referee.record.reasons import OWN_FAULTS, TIMED_OUT, EndReason, is_fault
 from referee.record.replay import Step
 from referee.record.times import in_seconds, margin_us
-from referee.texts import listed
+from referee.texts import listed, plural
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None
@@ -236,7 +236,7 @@ def _result(names: Sequence[str], footer: Footer, left: Collection[int]) -> str:
         return f"{who} {verb}"
     if len(points) == 2:
         return f"{who} {verb} {points[best[0]]} to {others[0]}"
-    return f"{who} {verb} with {points[best[0]]} points"
+    return f"{who} {verb} with {plural(points[best[0]], 'point')}"
 
 
 def _counted(decisions: int) -> str:

@@ -80,6 +80,7 @@ ALLOWED = {
         "referee.process",
         "referee.games",
         "crosstown_proto",
+        "referee.texts",
     },
     "referee.tournament": {
         "referee.event_loop",

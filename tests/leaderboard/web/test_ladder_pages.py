@@ -250,7 +250,7 @@ async def test_the_pages_of_a_bot_have_each_table_of_a_division_with_several_num
         match.play().close(ranking=(3, 1, 2))
     page = await until(lambda: ann.get("/my"), "Rating")
     assert "in Toy, 2 players Rating" in seen(page)
-    assert re.findall(r"\d matches", seen(page)) == ["1 matches", "2 matches"]
+    assert re.findall(r"\d match[es]*", seen(page)) == ["1 match", "2 matches"]
     rows = re.findall(r"<tr><th[^>]*><a.*?</tr>", (await ann.get("/bots/annbot")).text, re.DOTALL)
     words = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
     assert [word.partition(" players")[0][-1] for word in words] == ["2", "3"]

@@ -34,6 +34,13 @@ async def test_a_single_match_is_called_by_its_time_everywhere(
     assert "atch 1:" not in page
 
 
+@pytest.mark.parametrize("address", ["/", "/runs", "/runs/single", "/runs/single/embed", "/wall"])
+async def test_one_match_is_no_plural(single: Callable[..., Any], web: httpx.AsyncClient, address: str) -> None:
+    """It was "1 matches" and "All 1 matches"."""
+    single("m1", game="shibuya").play().close()
+    assert "1 matches" not in (await web.get(address)).text
+
+
 async def test_the_title_of_its_page_has_game_bots_and_time(single: Callable[..., Any], web: httpx.AsyncClient) -> None:
     single("m1", game="shibuya").play().close()
     page = (await web.get("/runs/single/matches/m1")).text
