@@ -219,6 +219,7 @@ def turn_of(clock: dict[str, int], left_us: int, **more: int) -> Turn:
         (turn_of({"move_us": 1_000_000}, 1_000_000), {}, "movetime 970"),
         (turn_of({"move_us": 1_000_000}, 5_000_000), {}, "movetime 970"),
         (turn_of({"move_us": 1_000_000}, 1_000_000), {"go_overhead_ms": 100}, "movetime 900"),
+        (turn_of({"move_us": 1_000_000}, 1_000_000), {"go_overhead_ms": 0}, "movetime 1000"),
         (turn_of({"move_us": 1_000_000}, 1_000_000), {"go_nodes": 20000}, "nodes 20000"),
         (turn_of({"move_us": 1_000_000}, 1_000_000), {"go_depth": 6}, "depth 6"),
         (
@@ -312,6 +313,8 @@ async def test_what_a_go_engine_does_wrong_is_its_fault(
 async def test_the_time_of_a_go_engine_is_the_referees() -> None:
     assert time_settings(Match(pb.MatchStart(clock=pb.Clock(move_us=5_000_000))), {}) == "time_settings 0 4 1"
     assert time_settings(Match(pb.MatchStart(clock=pb.Clock(total_us=60_000_000))), {}) == "time_settings 59 0 0"
+    none = {"go_overhead_ms": 0}
+    assert time_settings(Match(pb.MatchStart(clock=pb.Clock(total_us=60_000_000))), none) == "time_settings 60 0 0"
     total = turn_of({"total_us": 60_000_000}, 42_000_000, total_left_us=42_000_000)
     assert (time_left(total, {}), time_left(total, {"go_overhead_ms": 3000})) == (41, 39)
     first = turn_of({"total_us": 60_000_000, "first_move_us": 5_000_000}, 5_000_000, total_left_us=60_000_000)

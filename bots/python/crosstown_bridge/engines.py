@@ -96,9 +96,9 @@ def check_limits(options: Mapping[str, Any], known: Sequence[str]) -> None:
         limit(options, name.removeprefix(LIMITS))
 
 
-def limit(options: Mapping[str, Any], name: str) -> int:
-    """A limit of the bridge, such as go_nodes; 0 if it is not set. EngineFault if it is no whole number."""
-    value = options.get(LIMITS + name, 0)
+def limit(options: Mapping[str, Any], name: str, default: int = 0) -> int:
+    """A limit of the bridge, such as go_nodes; `default` if it is not set. EngineFault if it is no whole number."""
+    value = options.get(LIMITS + name, default)
     if type(value) is not int or value < 0:
         raise EngineFault(f"option {LIMITS + name} must be a whole number, at least 0, not {value!r}")
     return value

@@ -119,4 +119,4 @@ def time_left(turn: Turn, options: Mapping[str, Any]) -> int:
 
 
 def _overhead_s(options: Mapping[str, Any]) -> float:
-    return (limit(options, "overhead_ms") or OVERHEAD_MS) / 1000
+    return limit(options, "overhead_ms", OVERHEAD_MS) / 1000

@@ -124,7 +124,7 @@ def search_limits(turn: Turn, options: Mapping[str, Any]) -> str:
     fixed = [f"{name} {value}" for name in ("nodes", "depth") if (value := limit(options, name))]
     if fixed:
         return " ".join(fixed)
-    overhead_ms = limit(options, "overhead_ms") or OVERHEAD_MS
+    overhead_ms = limit(options, "overhead_ms", OVERHEAD_MS)
     match = turn.match
     if match.total_s and not match.move_limit_s:
         # A first move may have a limit of its own.
