@@ -213,6 +213,20 @@ def test_without_a_model_it_refuses_to_start() -> None:
     assert "OPENAI_MODEL not set" in done.stderr
 
 
+def test_a_key_with_the_end_of_its_line_is_sent_without_it(stub: Provider) -> None:
+    assert ask(stub.address, OPENAI_API_KEY="key\r", OPENAI_MODEL="small\r")[0]["index"] == 1
+    ((_, headers, body),) = stub.asked
+    assert (headers["Authorization"], body["model"]) == ("Bearer key", "small")
+
+
+@pytest.mark.parametrize("key", ["secret\nmore", "secret\u201d"])
+def test_a_key_that_no_header_takes_is_refused_and_not_shown(key: str) -> None:
+    done = start("http://localhost", START, OPENAI_API_KEY=key)
+    assert done.returncode == 1
+    assert "OPENAI_API_KEY has characters that no key has" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("price", ["cheap", "-1", "nan", "inf"])
 def test_a_price_that_is_no_amount_is_refused(price: str) -> None:
     done = start("http://localhost", START, CROSSTOWN_OPTIONS=json.dumps({"prompt_price": price}))

@@ -305,9 +305,20 @@ def instructions(options: dict[str, Any]) -> str:
         raise SystemExit(f"option prompt is {name!r}; expected a text file in the bot's folder ({error})") from None
 
 
+def key_in(variable: str) -> str:
+    """The key, without what a file of Windows leaves at its end. SystemExit if no header takes it: the error of the
+    request would show the key, and the record would keep it."""
+    key = os.environ.get(variable, "").strip()
+    if not re.fullmatch(r"[ -~]*", key):
+        raise SystemExit(f"{variable} has characters that no key has; copy the key once more")
+    return key
+
+
 def settings_of(options: dict[str, Any]) -> Settings:
     """From the bot's options and the environment. SystemExit says what is missing."""
-    where = {name: str(options.get(name, "")) or os.environ.get(variable, "") for name, variable in NEEDED.items()}
+    where = {
+        name: str(options.get(name, "")) or os.environ.get(variable, "").strip() for name, variable in NEEDED.items()
+    }
     for name, variable in NEEDED.items():
         if not where[name]:
             raise SystemExit(
@@ -319,7 +330,7 @@ def settings_of(options: dict[str, Any]) -> Settings:
     return Settings(
         where["base_url"],
         where["model"],
-        os.environ.get(str(options.get("key_env", "")) or "OPENAI_API_KEY", ""),
+        key_in(str(options.get("key_env", "")) or "OPENAI_API_KEY"),
         instructions(options),
         addition(options),
         price(options, "prompt_price"),
