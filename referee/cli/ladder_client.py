@@ -259,7 +259,9 @@ def find_token(address: str | None) -> tuple[str, str]:
     """Address and token: of the ladder that is named, or of the one that was signed in to last. UsageError."""
     path = tokens_file()
     kept = _kept(path)
-    given = os.environ.get(TOKEN_VARIABLE, "")
+    given = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if given and not is_token(given):
+        raise UsageError(f"{TOKEN_VARIABLE} is not a token", "copy it whole from the page where it was shown")
     if address is None:
         if not kept:
             named = "name the address of the ladder, or " if given else ""
@@ -269,6 +271,11 @@ def find_token(address: str | None) -> tuple[str, str]:
     if not token:
         raise UsageError(f"you have not signed in to {address}", f"crosstown login {shlex.quote(address)}")
     return address, token
+
+
+def is_token(text: str) -> bool:
+    """Whether it could be one: a header takes nothing else, and the error would show it."""
+    return text.isascii() and text.isprintable() and bool(text)
 
 
 def _kept(path: Path) -> dict[str, str]:

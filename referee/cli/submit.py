@@ -58,7 +58,14 @@ def login(
 
     Example: crosstown login https://games.example
     """
-    from referee.cli.ladder_client import LadderClient, LadderRefusedError, check_address, check_place, keep_token
+    from referee.cli.ladder_client import (
+        LadderClient,
+        LadderRefusedError,
+        check_address,
+        check_place,
+        is_token,
+        keep_token,
+    )
     from referee.cli.output import console, print_text
     from referee.errors import UsageError
     from referee.texts import one_line
@@ -80,7 +87,7 @@ def login(
         token = sys.stdin.readline().strip()
     else:
         token = typer.prompt("Token", hide_input=True, prompt_suffix=": ", err=True).strip()
-    if not token.isascii() or not token.isprintable() or not token:
+    if not is_token(token):
         what = "that is not a token" if token else "no token was entered"
         raise UsageError(what, "copy it whole from the page where it was shown")
     note = console(stderr=True)

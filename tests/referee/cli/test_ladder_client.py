@@ -205,6 +205,18 @@ def test_a_token_in_the_environment_counts_first(monkeypatch: pytest.MonkeyPatch
     assert find_token("https://c.example") == ("https://c.example", "four")
 
 
+def test_a_token_in_the_environment_may_end_as_a_line_of_windows_and_is_never_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The header's error was an unexpected one, with the token in it."""
+    monkeypatch.setenv(module.TOKEN_VARIABLE, "four\r")
+    assert find_token("https://c.example") == ("https://c.example", "four")
+    for wrong in ("fo\rur", "four\u201d"):
+        monkeypatch.setenv(module.TOKEN_VARIABLE, wrong)
+        with pytest.raises(UsageError, match=f"^{module.TOKEN_VARIABLE} is not a token$"):
+            find_token("https://c.example")
+
+
 def test_who_has_a_token_but_names_no_ladder_may_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next step was to sign in, which is not needed with a token."""
     monkeypatch.setenv(module.TOKEN_VARIABLE, "four")
