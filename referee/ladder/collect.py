@@ -146,7 +146,8 @@ def _source(file: TomlFile, place: int, given: dict[str, Any], key: Path | None)
             here, f"the bot of '{owner}' has 'ref' or 'folder' without 'git'", "remove them, or name a repository"
         )
     if git and (why := why_not(git)):
-        file.fail((*here, "git"), f"'{git}' {why}", "name a repository by https:// or ssh://")
+        shown = re.sub(r"(://[^/@]*:)[^/]*@", r"\1...@", git)  # without the password, if that is what is wrong
+        file.fail((*here, "git"), f"'{shown}' {why}", "name a repository by https:// or ssh://")
     if ref and (not _REF.fullmatch(ref) or ".." in ref):
         file.fail((*here, "ref"), f"'ref' must be the name of a branch or tag, not {show(ref)}", 'such as ref = "v1"')
     if folder and (Path(folder).is_absolute() or ".." in Path(folder).parts):

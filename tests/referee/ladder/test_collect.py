@@ -94,7 +94,7 @@ def version(one: Collected) -> VersionState:
         ('git = "/home/ann/bot"', "not an address on a server"),
         ('git = "--upload-pack=x"', "is not an address"),
         ('git = "ssh://-oProxyCommand=x/a"', "has no host"),
-        ('git = "https://ann:secret@g.example/a.git"', "password"),
+        ('git = "https://ann:secret@g.example/a.git"', "'https://ann:...@g.example/a.git' has a password in it"),
         ('git = "https://g.example/a.git"\nref = "--x"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nref = "a..b"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nfolder = "../x"', "must lie in the repository"),
