@@ -13,6 +13,7 @@ from typing import Any
 
 import dask
 from distributed import Scheduler, SchedulerPlugin, Status, Worker
+from distributed.comm.core import CommClosedError
 from distributed.core import rpc
 from distributed.worker import DEFAULT_METRICS
 
@@ -76,7 +77,7 @@ def run_scheduler(host: str, port: int, certificates: Certificates | None, dashb
 
 
 async def _schedule(host: str, port: int, certificates: Certificates | None, dashboard: int, tell: Tell) -> None:
-    _log_to_stderr()
+    log_to_stderr()
     stop = _stop_on_signals()
     try:
         scheduler = Scheduler(
@@ -110,7 +111,7 @@ def run_worker(peer: Peer, facts: Facts, host: str | None, work: Path | None, te
 
 
 async def _work(peer: Peer, facts: Facts, host: str | None, work: Path, tell: Tell) -> None:
-    _log_to_stderr()
+    log_to_stderr()
     stop = _stop_on_signals()
     wait_s = _AGAIN_S
     while not stop.is_set():
@@ -185,7 +186,13 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-def _log_to_stderr() -> None:
+def log_to_stderr() -> None:
     """Send Dask's errors to standard error."""
     for name in ("distributed", "tornado", "bokeh"):
         logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("distributed.scheduler").addFilter(_matters)
+
+
+def _matters(line: logging.LogRecord) -> bool:
+    """No message to a runner that has just ended: the scheduler learns that it has by the message."""
+    return line.exc_info is None or not isinstance(line.exc_info[1], CommClosedError)
