@@ -238,10 +238,12 @@ def _homes(style: Format) -> dict[str, str]:
     for name in format_names():
         other = get_format(name)
         of = "" if other.name == style.name else f', for format = "{other.name}", and the format here is {style.name}'
-        homes |= {setting.name: f"in [{other.name}]{of}" for setting in other.settings if setting.name not in homes}
+        table = _table_of(other)
+        homes |= {setting.name: f"in {table}{of}" for setting in other.settings if setting.name not in homes}
         if other.name != style.name:
             homes[other.name] = f'to format = "{other.name}", and the format here is {style.name}'
-    homes |= {setting.name: f"in [{style.name}]" for setting in style.settings}
+    homes |= {setting.name: f"in {_table_of(style)}" for setting in style.settings}
+    homes |= {"seeding": f"in the first {_table_of(style)}"} if style.repeated else {}
     homes |= homes_of_sections()
     homes |= dict.fromkeys(ADJUDICATION_KEYS, "in [adjudication]")
     homes |= {"certificate": "in [remote]", "anchor": "in [ratings]"}
@@ -249,6 +251,11 @@ def _homes(style: Format) -> dict[str, str]:
     tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry", "stop_when")
     homes |= dict.fromkeys(tops, "at the top of the file")
     return homes
+
+
+def _table_of(style: Format) -> str:
+    """The table of its settings, as it is written."""
+    return f"[[{style.name}]]" if style.repeated else f"[{style.name}]"
 
 
 def load_config(path: Path, known: Sequence[Participant] = ()) -> TournamentConfig:

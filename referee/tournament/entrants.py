@@ -350,8 +350,9 @@ def _check_format(tournament: Tournament) -> None:
     config = tournament.config
     names = [entry.name for entry in tournament.entries]
     style = get_format(config.format)
+    first = (config.format, 0) if style.repeated else (config.format,)
     wanted: list[tuple[tuple[str | int, ...], str]] = [
-        ((config.format, setting.name), name)
+        ((*first, setting.name), name)
         for setting in style.settings
         for name in setting.names(config.settings.get(setting.name))
     ]

@@ -32,6 +32,7 @@ from referee.schedule.formats.api import (
 from referee.schedule.formats.parts import SEEDING, Part, in_order_of_seeds, seeded, side_by_side
 from referee.schedule.formats.points import ranks, show
 from referee.schedule.formats.scores import TIE_BREAK_SETTING, Scores, tie_breaks_of
+from referee.texts import plural
 
 FORMATS: Mapping[str, Format] = {style.name: style for style in (round_robin.FORMAT, swiss.FORMAT, knockout.FORMAT)}
 """Those that a stage can have."""
@@ -294,7 +295,8 @@ def problem(field: Field) -> str:
         smallest = min(len(group) for group in groups)
         in_all = sum(len(group) for group in groups)
         if len(groups) < stage.groups or smallest < players:
-            return f"{what} has {stage.groups} groups, and a match needs {players} bots; {in_all} bots are in it"
+            have = f"{plural(stage.groups, 'group')} for {plural(in_all, 'bot')}"
+            return f"{what} has {have}, and a match needs {players} bots"
         if number < len(stages) - 1 and not 0 < stage.advance < smallest:
             advance = f"'advance' is {stage.advance}" if stage.advance else "'advance' is missing"
             return f"{what}: {advance}, and its smallest group has {smallest} bots, some of which must go on"

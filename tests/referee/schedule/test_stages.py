@@ -154,7 +154,11 @@ def test_three_stages_follow_each_other():
 @pytest.mark.parametrize(
     ("bots", "parts", "words"),
     [
-        (6, [stage("g", "round-robin", groups=4, advance=1), FINAL], "stage 'g' has 4 groups, and a match needs 2"),
+        (
+            6,
+            [stage("g", "round-robin", groups=4, advance=1), FINAL],
+            "stage 'g' has 4 groups for 6 bots, and a match needs 2",
+        ),
         (8, [stage("g", "round-robin", groups=2), FINAL], "stage 'g': 'advance' is missing, and its smallest group"),
         (8, [stage("g", "round-robin", groups=2, advance=4), FINAL], "stage 'g': 'advance' is 4, and its smallest"),
         (8, [stage("c", "knockout", advance=1)], "stage 'c' is the last one, and has 'advance' = 1"),

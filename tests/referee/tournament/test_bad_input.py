@@ -83,6 +83,22 @@ def load(write_bot, write_file):
             "a table of 2 needs one challenger and 1 of the rest",
             "settings",
         ),
+        (
+            {
+                "top": 'format = "stages"',
+                "tables": '[[stages]]\nadvance = 2\nseeding = ["bot9"]\n[[stages]]\nformat = "knockout"',
+            },
+            ":7: 'stages[1].seeding': no bot is called 'bot9'",
+            "did you mean",
+        ),
+        (
+            {
+                "top": 'format = "stages"',
+                "tables": '[[stages]]\nadvance = 2\n[[stages]]\nformat = "knockout"\nseeding = ["bot1"]',
+            },
+            "'stages[2].seeding' is in the wrong place: 'seeding' belongs in the first [[stages]]",
+            "move it",
+        ),
         ({"tables": '[[games]]\ngame = "toy"'}, "'game' is beside [[games]]", "move it"),
         ({"game": "games = []"}, "'games' must be a list of tables", "[[games]]"),
         ({"game": "", "tables": '[[games]]\ngame = "chess"'}, "unknown game 'chess'", "installed"),
