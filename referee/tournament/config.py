@@ -73,6 +73,8 @@ from referee.run.participants import Participant
 from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
+from referee.schedule.formats.stages import FORMATS as STAGE_FORMATS
+from referee.schedule.formats.stages import settings_of
 from referee.schedule.spec import IDLE_PROCESSES, Adjudication, Faults, Limits
 from referee.schedule.stopping import StopWhen
 from referee.texts import plural
@@ -242,15 +244,26 @@ def _homes(style: Format) -> dict[str, str]:
         homes |= {setting.name: f"in {table}{of}" for setting in other.settings if setting.name not in homes}
         if other.name != style.name:
             homes[other.name] = f'to format = "{other.name}", and the format here is {style.name}'
+    homes |= _homes_in_stages() if style.repeated else {}
     homes |= {setting.name: f"in {_table_of(style)}" for setting in style.settings}
     homes |= {"seeding": f"in the first {_table_of(style)}"} if style.repeated else {}
     homes |= homes_of_sections()
     homes |= dict.fromkeys(ADJUDICATION_KEYS, "in [adjudication]")
     homes |= {"certificate": "in [remote]", "anchor": "in [ratings]"}
+    homes |= {"name": "at the top of the file, or in [[bots]]"}
     homes |= dict.fromkeys(GAME_KEYS, "at the top of the file, or in [[games]]")
     tops = ("seed", "blocks", "format", "ponder", "idle", "entries", "on_bad_entry", "stop_when")
     homes |= dict.fromkeys(tops, "at the top of the file")
     return homes
+
+
+def _homes_in_stages() -> dict[str, str]:
+    """Where the keys belong that only stages of some formats have."""
+    formats: dict[str, list[str]] = {}
+    for style in STAGE_FORMATS.values():
+        for setting in settings_of(style):
+            formats.setdefault(setting.name, []).append(f'"{style.name}"')
+    return {key: f"to a stage with format = {' or '.join(names)}" for key, names in formats.items()}
 
 
 def _table_of(style: Format) -> str:

@@ -265,7 +265,7 @@ def test_stages_are_read_with_the_settings_of_their_formats(write_file):
         ("", "format = \"stages\" needs at least one [[stages]]"),
         ("[stages]\nname = 'a'", "'stages' must be a list of tables"),
         ("[[stages]]\nformat = 'league'", "'stages[1].format' must be one of 'round-robin', 'swiss', 'knockout'"),
-        ("[[stages]]\nbronze = true", "'bronze' belongs in [knockout]"),
+        ("[[stages]]\nbronze = true", "'bronze' belongs to a stage with format = \"knockout\""),
         ("[[stages]]\n[[stages]]\nseeding = ['a']", "'stages[2].seeding'"),
         ("[[stages]]\n[[stages]]\n", "two stages are named 'round-robin'"),
     ],

@@ -99,6 +99,15 @@ def load(write_bot, write_file):
             "'stages[2].seeding' is in the wrong place: 'seeding' belongs in the first [[stages]]",
             "move it",
         ),
+        (
+            {
+                "top": 'format = "stages"',
+                "tables": '[[stages]]\nadvance = 2\nrounds = 3\n[[stages]]\nformat = "knockout"',
+            },
+            "'stages[1].rounds' is in the wrong place: 'rounds' belongs to a stage with format = \"swiss\"",
+            "move it",
+        ),
+        ({"tables": "[clock]\nname = 'x'"}, "'name' belongs at the top of the file, or in [[bots]]", "move it"),
         ({"tables": '[[games]]\ngame = "toy"'}, "'game' is beside [[games]]", "move it"),
         ({"game": "games = []"}, "'games' must be a list of tables", "[[games]]"),
         ({"game": "", "tables": '[[games]]\ngame = "chess"'}, "unknown game 'chess'", "installed"),
