@@ -153,8 +153,8 @@ def combined(table: Iterable[Standing]) -> list[Combined]:
         total = round(math.fsum(row.conservative or 0.0 for row in games.values()), 9)
         error = INTERVAL_95 * math.sqrt(math.fsum((row.sigma or 0.0) ** 2 for row in games.values()))
         name, version = who[entry_id].name, who[entry_id].version
-        known = (total, error) if games else (None, None)
-        made.append(Combined(None, groups.get(entry_id), name, version, entry_id, *known, games))
+        known, off = (total, error) if games else (None, None)
+        made.append(Combined(None, groups.get(entry_id), name, version, entry_id, known, off, games))
     made.sort(key=lambda one: (one.group is None, one.group or 0, -(one.total or 0.0), one.name, one.entry_id))
     ranked: list[Combined] = []
     place = 0

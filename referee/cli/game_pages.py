@@ -135,7 +135,7 @@ def _place(failure: Failure) -> str:
     options = "default options" if failure.options == "{}" else f"options {failure.options}"
     return (
         f"in a match of {failure.players} players, seed {failure.seed}, at node {failure.node} after "
-        f"{plural(failure.decision, 'decision')}, {options}"
+        f"{plural(failure.decision or 0, 'decision')}, {options}"
     )
 
 
