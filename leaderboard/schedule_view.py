@@ -205,7 +205,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     ]
     uncounted = {entry: still[entry] for entry, control in left.items() if control.choice == "annul" and still[entry]}
     notes = (*schedule.notices, *_absences(schedule, off), *_points_kept(schedule, annulled, uncounted))
-    table = FormatTable(style.name, tuple(placed), final, progress.gap, notes)
+    table = FormatTable(style.name, tuple(placed), final, progress.gap, notes) if style.has_table else NO_TABLE
     pairings = [
         Pairing(*key[:3], entries, ids[key], {one: cancelled[one] for one in ids[key] if one in cancelled})
         for key, entries in order.items()

@@ -192,6 +192,18 @@ def test_the_own_table_says_in_words_that_it_keeps_the_points_of_matches_that_do
     assert f"1 match was annulled: this table counts it as {how}" in notes
 
 
+def test_of_a_format_without_a_table_nothing_is_said_about_one(make_run, crosstown):
+    """The API said that this table counts matches of a bot as lost; the command did not, of the same run."""
+    folder = make_run(blocks=3, played=3, others=BOTS)
+    for name, choice in (("cyd", "annul"), ("dan", "losses")):
+        assert crosstown("withdraw", "cup", name, "--choice", choice).code == 0
+        printed = json.loads(crosstown("standings", "--json").out)
+        status, body = asyncio.run(get(make_app(folder.path.parent), "/api/runs/cup/standings"))
+        answered = json.loads(body)
+        for values in (printed, answered):
+            assert (values["placings"], values["placings_gap"], values["placings_notes"]) == ([], "", []), status
+
+
 def test_pairings_show_the_results_that_count_and_no_cancelled_match_as_to_be_played(make_run, crosstown):
     folder = make_run(style="swiss", blocks=2, played=8, others=BOTS)
     run = Run(folder)
