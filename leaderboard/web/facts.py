@@ -225,8 +225,9 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
     made = run.configuration
     found = [("Format", in_words(str(made["format"])))]
     found += [
-        (_SETTINGS.get(name) or in_words(name).capitalize(), option_words(value))
+        (_SETTINGS.get(name) or in_words(name).capitalize(), words)
         for name, value in made.get("settings", {}).items()
+        if (words := _setting_words(value))
     ]
     blocks = f"{made['blocks']} {_per(str(made['format']))}".rstrip()
     found.append(
@@ -251,6 +252,25 @@ def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
         found.append(("Disqualified", f"after faults in {breaker['in_a_row']} matches in a row, {often}"))
     found.append(("Bots", ", ".join(map(_bot_words, run.participants))))
     return found
+
+
+def _setting_words(value: object) -> str:
+    """The value of a setting of a format: lists and tables, such as those of stages, too. '' for what is not set."""
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        flat = {**value, **value["settings"]} if isinstance(value.get("settings"), Mapping) else value
+        parts = {name: _inner_words(one) for name, one in flat.items() if name != "settings"}
+        return ", ".join(f"{in_words(str(name))} {words}" for name, words in parts.items() if words)
+    if isinstance(value, list | tuple):
+        between = ", " if all(isinstance(one, str) for one in value) else "; "
+        return between.join(map(_inner_words, value))
+    return option_words(value)
+
+
+def _inner_words(value: object) -> str:
+    """Inside of another value a text is a name, as a rule, and stays as it is."""
+    return value if isinstance(value, str) else _setting_words(value)
 
 
 def _bot_words(bot: Participant) -> str:

@@ -364,6 +364,30 @@ def test_the_settings_name_both_rules_by_which_a_bot_is_disqualified() -> None:
     assert dict(settings_of(facts))["Disqualified"] == f"after faults in 3 matches in a row, or {share}"
 
 
+def test_the_settings_of_stages_and_lists_are_in_words() -> None:
+    """They were what Python prints, with None for what is not set."""
+    stages = [
+        {"name": "my_groups", "format": "round-robin", "groups": 2, "advance": 2, "settings": {"mirrors": False}},
+        {"name": "cup", "format": "knockout", "groups": 1, "advance": None, "settings": {"bronze": True}},
+    ]
+    settings = {
+        "stages": stages,
+        "seeding": ["my_bot", "bob"],
+        "forbidden": [["ann", "bob"], ["cyd", "dan"]],
+        "fixed": None,
+    }
+    made = {"format": "stages", "blocks": 1, "settings": settings, "bots": []}
+    facts = RunFacts("x", run=cast(Run, SimpleNamespace(begun=True, configuration=made, participants=())))
+    said = dict(settings_of(facts))
+    assert said["Stages"] == (
+        "name my_groups, format round-robin, groups 2, advance 2, mirrors off;"
+        " name cup, format knockout, groups 1, bronze on"
+    )
+    assert said["Seeding"] == "my_bot, bob"
+    assert said["Forbidden"] == "ann, bob; cyd, dan"
+    assert "Fixed" not in said
+
+
 def test_the_settings_name_bots_that_joined_or_left_since_the_run_began() -> None:
     bots = (
         Participant("a", "ann", "1", {}),
