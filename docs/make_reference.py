@@ -55,7 +55,7 @@ Generated from the description of the interface by `python docs/make_reference.p
 Hand in a version of the bot `mine`:
 
     curl -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(sha256sum mine.zip)" \\
-        --data-binary @mine.zip localhost:8000/api/v1/bots/mine/versions
+        -H "Content-Type: application/zip" --data-binary @mine.zip localhost:8000/api/v1/bots/mine/versions
 """
 
 

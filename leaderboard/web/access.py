@@ -182,7 +182,8 @@ async def _check(row: Access, request: Request) -> None:
     kind = request.headers.get("content-type", "").strip().lower()
     if kind not in row.takes and not any(one and kind.startswith(f"{one};") for one in row.takes):
         named = " or ".join(one for one in row.takes if one)
-        raise HTTPException(415, f"This address takes {named}, not {kind or 'a body without a media type'}.")
+        given = kind or "a body without a media type"
+        raise HTTPException(415, f"The header Content-Type must be {named} for this address, not {given}.")
 
 
 async def _whole_body(request: Request) -> Receive:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route, Router
 
-from leaderboard.web.access import API, TABLE, Access, Gate
+from leaderboard.web.access import API, ARCHIVE, TABLE, Access, Gate
 from leaderboard.web.app import make_app
 from leaderboard.web.v1.app import make_api
 from tests.leaderboard.web.ladders import Intake
@@ -250,3 +251,13 @@ async def test_a_websocket_is_closed(app: Any) -> None:
              "scheme": "ws", "root_path": "", "client": ("127.0.0.1", 1), "server": ("localhost", 8000)}  # fmt: skip
     await app(scope, receive, send)
     assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+@pytest.mark.parametrize("page", ["api.md", "join_a_ladder.md"])
+def test_the_hand_in_of_the_documentation_names_a_media_type_that_is_taken(page: str) -> None:
+    """`curl --data-binary` alone names that of a form, which is refused: a page of another server can send forms."""
+    text = (Path(__file__).parents[3] / "docs" / page).read_text(encoding="utf-8")
+    (command,) = re.findall(r"curl [^`]*?--data-binary[^`]*?/versions", text)
+    named = re.findall(r'-H "Content-Type: ([^"]+)"', command)
+    assert len(named) == 1
+    assert named[0] in ARCHIVE
