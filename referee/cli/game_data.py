@@ -64,8 +64,10 @@ def data_page(game: Game) -> str:
         parts += [*_observations(game, made), *_actions(made)]
     else:
         parts.append("The game has no arrays.\n")
-    parts += ["## Box data\n", "The option `data` replaces these values by others of the same form.\n"]
-    parts += _box(game.default_data(), "")
+    data = game.default_data()
+    marks = f" `crosstown games show {game.id}` explains `confidence`." if '"confidence"' in json.dumps(data) else ""
+    parts += ["## Box data\n", f"The option `data` replaces these values by others of the same form.{marks}\n"]
+    parts += _box(data, "")
     return "\n".join(parts)
 
 
@@ -105,8 +107,8 @@ def _actions(made: Mapping[int, Arrays]) -> Iterator[str]:
         spaces.setdefault(arrays.actions, []).append(players)
     yield "## Actions as numbers\n"
     yield (
-        "Number 0 is for a seat that is not asked. Within a kind of action there is one number for each combination of "
-        "its factors, the last factor counting fastest: a network can have one output for each factor.\n"
+        "Number 0 is for a seat that is not asked. Each combination of the factors of an action has its own number; "
+        "the last factor counts fastest. A network can have one output for each value of a factor.\n"
     )
     for space, counts in spaces.items():
         if len(spaces) > 1:

@@ -181,8 +181,8 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     nobody, seats = NO_SEAT, {"size": players, "over": players}
 
     yield seat("viewer", "The seat that sees this.", players)
-    yield named("question", "What is asked; the empty name: nothing.", ("", *QUESTION_NAMES))
-    yield named("reason", "Why the match ended; the empty name: it has not.", REASONS)
+    yield named("question", "What is asked; (none): nothing.", ("", *QUESTION_NAMES))
+    yield named("reason", "Why the match ended; (none): it goes on.", REASONS)
     yield seat("asked_seat", "Seat that is asked; 7: none.", players, high=nobody)
     yield seat("active_seat", "Whose turn it is.", players)
     yield seat("order_seat", "Whose regular turn it is or was last.", players)
@@ -202,7 +202,7 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     yield number("gained", "Per seat the energy gained this turn.", MOST, **seats)
     yield number("dealt", "Per seat the damage that the active seat has dealt to it this turn.", MOST, **seats)
     yield number("hit", "Per seat the damage about to land.", MOST, **seats)
-    yield number("absorbed", "Per seat the points of it paid for with energy.", MOST, **seats)
+    yield number("absorbed", "Per seat the points of this damage paid for with energy.", MOST, **seats)
     yield number("rides", "Subway moves left.", MOST)
     yield flags("dashed", "Whether the move before rolling is used.")
     yield number("trades", "Purchases and sweeps this turn.", MOST)
@@ -211,7 +211,7 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     yield flags("units_only", "Whether Destruction is good for Units only.")
     yield number("deaths", "Number of the last elimination.", SEATS)
     yield seat("winner_seat", "Seat that won; 7: none, or not yet.", players, high=nobody)
-    yield flags("exposed", "Per stack whether its top came to light this turn.", STACKS)
+    yield flags("exposed", "Per stack whether its top was uncovered this turn.", STACKS)
     yield flags("tapped", "Per seat whether it has paid for its gains.", players, players)
     yield flags("left", "Per seat whether it left the match.", players, players)
     yield number(

@@ -214,7 +214,7 @@ class TraffiqArrays:
                 ),
                 flags("vertex_open", "Per vertex slot whether a vehicle may be placed there now.", tiles),
                 flags("vertex_spot", "Per vertex slot whether competing is asked about there.", tiles),
-                flags("vertex_used", "Per vertex slot whether a vertex has it.", tiles),
+                flags("vertex_used", "Per vertex slot whether it is in use.", tiles),
                 number("vertex_x", "Per vertex slot its x.", farthest, tiles, low=-farthest),
                 number("vertex_y", "Per vertex slot its y.", farthest, tiles, low=-farthest),
                 category(

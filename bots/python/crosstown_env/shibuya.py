@@ -89,7 +89,7 @@ class ShibuyaArrays:
                 number("passes", "Passes in a row.", players),
                 category("drawn", "Kind of the tile that must be placed now; -1: none.", -1, kinds - 1),
                 category("winner", "The winning team: 0 red, 1 blue, -1 none (yet).", -1, 1),
-                named("reason", "Why the match ended; the empty name: it has not.", ("", *REASONS)),
+                named("reason", "Why the match ended; (none): it goes on.", ("", *REASONS)),
                 seat("withdrawn", "The seat that left; -1: none.", players, low=-1),
                 number("stock", "Per tile kind how many are left to draw.", max(setting.tile_counts), kinds),
                 number("tops", "Per slot the tile on top, 1 + 4*kind + turn; 0: none.", highest, SLOTS),

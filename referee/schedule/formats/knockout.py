@@ -43,7 +43,7 @@ RESEEDED, FIXED = BRACKETS = ("reseeded", "fixed")
 SETTINGS = (
     Setting("best_of", "whole", 1, "blocks of a table, in units of the file's `blocks`", minimum=1, maximum=10_000),
     Setting(
-        "extra", "whole", 2, "additional blocks, one by one, while the last place that advances is tied", maximum=100
+        "extra", "whole", 2, "additional blocks, one by one, while the last rank that advances is tied", maximum=100
     ),
     Setting(
         "advance", "whole", None, "how many bots of a table advance; default: half of them", minimum=1, maximum=100

@@ -107,7 +107,7 @@ TIE_BREAKS: Mapping[str, tuple[Callable[[Scores, int], Fraction], str]] = {
     "median-buchholz": (_median_buchholz, "Buchholz without the opponents that have the fewest and the most points"),
     "sonneborn-berger": (_sonneborn_berger, "sum of the opponents' points, each multiplied by the result against it"),
     DIRECT_ENCOUNTER: (_unused, "points against the bots that are still tied with it, if each two of them have met"),
-    "wins": (_wins, "matches in which the bot was alone on the first rank; a bye is none"),
+    "wins": (_wins, "matches in which the bot was alone on the first rank; byes do not count"),
 }
 """How each is computed, and what docs/formats.md says of it."""
 
