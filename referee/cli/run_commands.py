@@ -669,8 +669,12 @@ def _signature_facts(run: "Run") -> dict[str, Any]:
     signed = run.signature
     if signed is None:
         return {}
-    if not signed.holds:
-        return {"signature": "does not hold: see crosstown matches verify"}
+    from referee.run.journal import read_journal
+    from referee.run.signing import since_signed
+
+    journal = run.folder.journal
+    if next(since_signed(signed, run.folder, read_journal(journal), journal.read_bytes()), ""):
+        return {"signature": "does not hold for the run as it is now: see crosstown matches verify"}
     return {
         "signed": f"{signed.at}, {signed.head.lines} lines of the journal, digest {signed.head.digest}",
         "public key of the organiser": signed.public_key,

@@ -40,6 +40,7 @@ annulled one as lost for the entries in `out`, those that were out of the run th
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -392,7 +393,7 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
 def _length(fields: Mapping[str, Any]) -> dict[str, float]:
     length = {name: fields[name] for name in LENGTHS if name in fields}
     for name, value in length.items():
-        if type(value) not in (int, float):
+        if type(value) not in (int, float) or not math.isfinite(value):
             raise TypeError(name)
     return length
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from referee.errors import BusyError, UsageError
+from referee.record.format import Header
 from referee.record.journal import (
     Anchors,
     Choice,
@@ -40,7 +41,7 @@ from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result, ScheduleProgress, cancelled, planned
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import Limits
-from referee.texts import one_line
+from referee.texts import listed, one_line
 
 if TYPE_CHECKING:
     from referee.run.signing import Signature  # its library takes a while to import
@@ -329,7 +330,7 @@ class Run:
         seeds, epochs, when_counted = self._seeds
         epochs = when_counted.get(match_id, epochs) if digest else epochs
         of_match = replace(seeds, secrets=seeds.secrets[:epochs])
-        return verify_file(
+        verdict, record = verify_file(
             path,
             identities={bot.entry_id: (bot.name, bot.version) for bot in self.participants},
             seeds=(lambda header: of_match.seeds_of(header.game, header.block))
@@ -338,10 +339,27 @@ class Run:
             match_id=match_id,
             anchored=digest if counts_in(path) else "",
         )
+        other = self._other_game(record.header) if record is not None and counts_in(path) else ""
+        if other and verdict.status != "wrong":
+            verdict = replace(verdict, status="wrong", line=1, problem=other)
+        return verdict, record
+
+    def _other_game(self, header: Header) -> str:
+        """A sentence if the run has no match of this game with these options; '' if it has."""
+        played = [game.options_of(header.block) for game in self.schedule_config.games if game.game == header.game]
+        if not played:
+            return f"the record is of {one_line(header.game, 80)}, which the run does not play"
+        if header.options in played:
+            return ""
+        names = sorted(
+            name for name in {*header.options, *played[0]} if header.options.get(name) != played[0].get(name)
+        )
+        return f"the match was played with another value of {one_line(listed(names), 200)} than the run has"
 
     def get_ready_to_verify(self) -> None:
         """Compute what `verify` needs to know of the run."""
-        _ = self.participants, self.anchors, self._seeds if self.begun else None
+        if self.begun:
+            _ = self.participants, self.anchors, self._seeds, self.schedule_config
 
     @cached_property
     def _seeds(self) -> tuple[MatchSeeds, int, Mapping[str, int]]:

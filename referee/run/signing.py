@@ -8,7 +8,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import configuration_folder, temporary_beside
 from referee.record.files import read_ordinary
 from referee.record.format import RecordError, dumps
-from referee.record.journal import Control, JournalLine, anchors_of, controls_of, mismatch
+from referee.record.journal import LEAVING, Control, JournalLine, anchors_of, controls_of, departures, mismatch
 from referee.record.reader import Record, read_record
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, is_shorter
@@ -30,6 +30,7 @@ from referee.run.head import FORMAT, MOST_HEAD_BYTES, Head, contradiction, parse
 from referee.run.journal import RATINGS, Journal, JournalText, read_journal
 from referee.run.lock import RunLock
 from referee.run.luck import NO_RIGHTS_BUT_MINE
+from referee.run.participants import participants_of
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.schedule import place_of
@@ -147,12 +148,13 @@ def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: 
     behind = 1 + max((place for match_id in then.digests if (place := place_of(match_id)) is not None), default=-1)
     if before.finish is not None:  # then no match before that place was still to be played
         for match_id in sorted({*now.digests, *folder.records.stamps()} - then.digests.keys()):
-            if (place := place_of(match_id)) is not None and place < behind:
+            if (place := place_of(match_id)) is None or place < behind:
                 yield f"match {match_id} did not count when the finished run was signed, and has a record now"
+    settled = _settled(before)
     for number, line in enumerate(text.events[signed.head.lines :], start=signed.head.lines + 1):
         controls = controls_of(folder.journal, (line,))
         said_of_signed = line.kind == RATINGS or (line.kind == "void" and line.fields.get("match") in then.digests)
-        if said_of_signed or any(_reaches_back(control, behind, before) for control in controls):
+        if said_of_signed or any(_reaches_back(control, behind, before, settled) for control in controls):
             yield f"line {number} of the journal was decided since the run was signed: {_decision(line)}"
 
 
@@ -168,14 +170,24 @@ def _place_words(numbers: Sequence[int]) -> str:
     return f"line {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} lines, the first is line {numbers[0]}"
 
 
-def _reaches_back(control: Control, behind: int, before: JournalText) -> bool:
+def _reaches_back(control: Control, behind: int, before: JournalText, settled: Mapping[str, Collection[str]]) -> bool:
     """Whether this changes what matches before the place `behind` count for: by its kind, by its place, or because it
-    is about all matches of an entry. `before` is the journal as it was signed."""
-    if control.kind in DECISIONS or control.choice != "keep":
+    is about all matches of an entry. `before` is the journal as it was signed, `settled` what follows from it."""
+    if control.kind in DECISIONS or control.choice != "keep" or control.entry_id in settled.get(control.kind, ()):
         return True
     if control.kind == "extended":
         return _changes_length(control, behind, before)
+    if control.kind == "decided" and before.finish is not None:  # right behind, it takes the format's table away
+        return control.place <= behind
     return control.kind != "stopping" and control.place < behind
+
+
+def _settled(before: JournalText) -> Mapping[str, Collection[str]]:
+    """The entries that a control of each kind must not be about, wherever it holds: `added` a bot that the run has, and
+    what follows a departure one whose matches were annulled, or scored as losses. They would count again."""
+    left = departures(before.controls).items()
+    taken = {entry for entry, control in left if control.choice != "keep"}
+    return {"added": {bot.entry_id for bot in participants_of(before)}, **dict.fromkeys((*LEAVING, "returned"), taken)}
 
 
 def _changes_length(control: Control, behind: int, before: JournalText) -> bool:

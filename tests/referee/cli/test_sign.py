@@ -11,11 +11,11 @@ import pytest
 from referee.cli import match_actions
 from referee.record import read_record
 from referee.record.format import next_chain, open_line
-from referee.record.journal import Control, anchors_of, control_fields
+from referee.record.journal import LEAVING, Control, anchors_of, control_fields
 from referee.run.head import head_file
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
-from referee.run.signing import key_file, read_signature, since_signed
+from referee.run.signing import DECISIONS, key_file, read_signature, since_signed
 
 SIGNATURE = "runs/cup/tournament.signature"
 
@@ -129,6 +129,22 @@ def test_a_cut_journal_is_named_and_a_missing_head_is_told(played, crosstown):
 
 
 @pytest.mark.slow
+def test_a_record_of_a_match_with_other_options_than_those_of_the_run_is_named(played, crosstown):
+    """It can be right by itself, and have the digest that the journal has: an easier game on the same seed."""
+    lines = played.journal.read_text().splitlines()
+    kind, at, fields, _ = json.loads(lines[0])
+    options = fields["configuration"]["games"][0]["options"]
+    name = next(name for name, value in options.items() if type(value) is bool)
+    options[name] = not options[name]
+    bodies = [json.dumps([kind, at, fields], separators=(",", ":"))[:-1], *(open_line(line)[0] for line in lines[1:])]
+    played.journal.write_text(chained(bodies))
+    head_file(played.journal).unlink()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert f"line 1: the match was played with another value of {name} than the run has" in printed.out
+
+
+@pytest.mark.slow
 def test_a_run_of_an_older_version_is_verified_and_called_not_anchored(played, crosstown):
     lines = [line for line in played.journal.read_text().splitlines() if not line.startswith('["counted"')]
     played.journal.write_text(chained(open_line(line)[0] for line in lines))
@@ -196,6 +212,10 @@ def test_a_decision_after_the_signature_is_named(played, crosstown):
     assert printed.code == 1
     assert f"match {match_id} counted when the run was signed, and does not now: annulled" in printed.out
     assert f"was decided since the run was signed: annulled {match_id}" in printed.out
+    assert crosstown("report", "cup", "page.html").code == 0
+    page = (played.path.parents[1] / "page.html").read_text()
+    assert "does not hold for the run as it is now" in page
+    assert read_signature(played).public_key not in page
     assert crosstown("sign", "cup").code == 0
     assert crosstown("matches", "verify", "cup").code == 0
 
@@ -233,6 +253,56 @@ def test_a_control_that_somebody_adds_to_a_signed_journal_is_named_if_it_reaches
     assert named is not honest, printed.out
     if not honest:
         assert printed.code == 1
+
+
+@pytest.mark.parametrize("choice", ["annul", "losses"])
+@pytest.mark.parametrize(
+    "control",
+    [*(Control(kind, 99, by="rule") for kind in LEAVING if kind not in DECISIONS), Control("returned", 99, by="rule")],
+    ids=lambda control: control.kind,
+)
+def test_a_control_that_takes_back_what_became_of_the_matches_of_a_bot_is_named(make_run, crosstown, control, choice):
+    """Wherever it holds: the matches of a bot that was out, which were annulled or lost, would count again."""
+    folder = make_run(played=4)
+    entry = read_record(folder.records.find(sorted(folder.records.paths())[0])).header.seats[0]
+    about = {"entry_id": entry.entry_id, "name": entry.name}
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("breaker", **{**control_fields(Control("breaker", 2, choice=choice, by="rule")), **about})
+    assert crosstown("sign", "cup").code == 0
+    table = json.loads(crosstown("standings", "cup", "--json").out)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append(control.kind, **{**control_fields(control), **about})
+    assert json.loads(crosstown("standings", "cup", "--json").out) != table
+    line = len(read_journal(folder.journal).events)
+    assert said_since(folder) == [
+        f"line {line} of the journal was decided since the run was signed: {control.kind} {entry.name}"
+    ]
+
+
+def test_a_bot_that_is_added_once_more_after_the_signature_is_named(make_run, crosstown):
+    """In a Swiss it would have joined after the rounds that it has played."""
+    folder = make_run(style="swiss", others=("cat", "dan"), more="[swiss]\nrounds = 2", played=4)
+    assert crosstown("sign", "cup").code == 0
+    entry = read_record(folder.records.find(sorted(folder.records.paths())[0])).header.seats[0]
+    about = {"entry_id": entry.entry_id, "name": entry.name, "version": entry.version, "options": {}, "folder": ""}
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("added", place=99, **about)
+    assert len(said_since(folder)) == 1
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("added", place=99, **{**about, "entry_id": "ab" * 16, "name": "new"})
+    assert len(said_since(folder)) == 1, "a new one may join what is still to be played"
+
+
+@pytest.mark.parametrize(("place", "honest"), [(4, False), (5, True)])
+def test_a_line_that_decides_a_finished_run_where_it_ended_is_named(make_run, crosstown, place, honest):
+    """It removes the table of a format in rounds, which ends there without it."""
+    folder = make_run(style="swiss", others=("cat", "dan"), more="[swiss]\nrounds = 2", played=4)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("finished", rated=4, missing=0)
+    assert crosstown("sign", "cup").code == 0
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("decided", place=place, by="rule")
+    assert (said_since(folder) == []) is honest
 
 
 def test_lines_that_are_no_controls_and_change_a_signed_table_are_named(make_run, crosstown):
@@ -314,6 +384,7 @@ def test_a_record_that_was_laid_into_a_run_which_has_ended_is_named(make_run, cr
 def test_a_match_of_a_finished_run_that_counts_only_since_it_was_signed_is_named(make_run, crosstown):
     folder = make_run(played=4)
     gone = sorted(folder.records.paths())[1]
+    unplaced = folder.matches / "zz.jsonl.gz"
     record = folder.records.find(gone)
     aside = record.rename(folder.path / "kept")
     with Journal(folder.journal, read_journal(folder.journal)) as journal:
@@ -326,6 +397,8 @@ def test_a_match_of_a_finished_run_that_counts_only_since_it_was_signed_is_named
         journal.append("found", matches={gone: read_record(record).digest})
         journal.append("finished", rated=4, missing=0)
     assert said_since(folder) == [f"match {gone} did not count when the finished run was signed, and has a record now"]
+    record.rename(unplaced)
+    assert any(said.startswith("match zz did not count") for said in said_since(folder)), "it says no place"
 
 
 @pytest.mark.slow

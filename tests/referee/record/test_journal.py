@@ -1,6 +1,7 @@
 """Control events: what changes a tournament, readable without the runner."""
 
 import json
+import math
 
 import pytest
 
@@ -77,6 +78,14 @@ def test_an_annulment_with_an_unusable_list_of_bots_that_were_out_is_named(tmp_p
     path = tmp_path / "tournament.jsonl"
     write(path, [("annulled", {"place": 3, "match_id": "m000003-00000000", "out": out})])
     with pytest.raises(JournalDamage, match=":1: the journal is damaged: a 'annulled' line without a usable out"):
+        read_controls(path)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "3"])
+def test_a_length_that_is_no_finite_number_is_named(tmp_path, value):
+    path = tmp_path / "tournament.jsonl"
+    write(path, [("extended", {"place": 3, "blocks": value})])
+    with pytest.raises(JournalDamage, match=":1: the journal is damaged: a 'extended' line without a usable blocks"):
         read_controls(path)
 
 
