@@ -387,7 +387,7 @@ class DaskExecutor:
             if answer.kind != "lacks":
                 await self._check_record(machine, spec, answer)
                 return self._judge(machine, spec, bots, answer)
-            missing = [next(bot for bot in bots if bot.content == content) for content in answer.lacks]
+            missing = [next(bot for bot in bots if bot.content == content) for content in dict.fromkeys(answer.lacks)]
             lacking = [bot.name for bot in missing]
             for bot in missing:
                 await self._bring(machine, bot, made[bot.content])
@@ -411,7 +411,7 @@ class DaskExecutor:
             answer = Answer.from_bytes(await self._connection.ask(attempt, order.key, order.to_bytes()))
             if answer.key != order.key:
                 raise ValueError(f"it is of another order, {answer.key}")
-            _check_answer(answer, order.spec)
+            _check_answer(answer, order)
             return answer
         except TimeoutError:
             did_not = "gave no answer to" if attempt.begun else "did not begin"
@@ -511,12 +511,16 @@ def _has_failed(machine: Machine, spec: MatchSpec, bots: Iterable[BotSetup]) -> 
     return any(what in machine.history.faults for what in (spec.match_id, *(bot.content for bot in bots)))
 
 
-def _check_answer(answer: Answer, spec: MatchSpec) -> None:
-    """ValueError for an answer that is about another match, or about seats that the match does not have."""
-    result, players = answer.result, len(spec.seats)
+def _check_answer(answer: Answer, order: Order) -> None:
+    """ValueError for an answer that is about another match, or about seats or bots that the match does not have."""
+    result, players = answer.result, len(order.spec.seats)
     named = [] if answer.flood is None else [answer.flood[0]]
-    if answer.kind == "played" and (result is None or result.match_id != spec.match_id):
+    if answer.kind == "played" and (result is None or result.match_id != order.spec.match_id):
         raise ValueError("it is about another match")
+    if answer.kind == "tried":
+        raise ValueError("it is about a hand-in, not about a match")
+    if not {*answer.lacks} <= {bot.content for bot in order.bots}:
+        raise ValueError("it lacks a bot that the match does not have")
     if result is not None:
         lists = (result.ranking, result.returns, result.faults, result.seat_stats, result.startup_us, result.usage)
         if any(len(one) not in (0, players) for one in lists):

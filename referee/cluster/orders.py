@@ -134,6 +134,10 @@ class TrialOrder:
             raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
 
 
+MOST_LINE_BYTES = 1 << 20
+"""Of an answer without its record. What it says stands in the journal, which is not read beyond a limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A machine's answer to an order. `lacks` are contents of bots; `flood` as in `MatchLost`."""
@@ -164,6 +168,8 @@ class Answer:
     def from_bytes(cls, data: bytes) -> "Answer":
         """Inverse of `to_bytes`. ValueError for anything else, and for a record that differs from what was sent."""
         line, _, record = data.partition(b"\n")
+        if len(line) > MOST_LINE_BYTES:
+            raise ValueError(f"it has more than {MOST_LINE_BYTES >> 20} MiB without its record")
         try:
             values = json.loads(line)
             if values.pop("digest") != _digest(record):

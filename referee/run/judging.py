@@ -89,6 +89,7 @@ def _is_of(record: Record, spec: MatchSpec, seeds: Collection[str]) -> bool:
         footer is not None
         and (header.match_id, header.place, header.block, header.game)
         == (spec.match_id, spec.place, spec.block, spec.game)
+        and header.options == spec.options
         and [seat.entry_id for seat in header.seats] == [seat.entry_id for seat in spec.seats]
         and footer.seed in seeds
         and len(footer.ranking) == len(spec.seats)

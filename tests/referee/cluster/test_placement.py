@@ -341,6 +341,9 @@ NEVER_STARTED = Fault(7, EndReason.START_FAILED, "no weights")
         Answer("", "played", "east", result=result(EndReason.PLATFORM_FAULT, memory_of=2)),
         Answer("", "played", "east", result=replace(result(), ranking=(1, 2, 3))),
         Answer("", "lost", "east", "busy", flood=(2, "too much")),
+        Answer("", "lacks", "east", lacks=("c-Eve",)),
+        Answer("", "tried", "east", "exit code 0"),
+        Answer("", "played", "east", result=replace(result(), status="void", detail="x" * (1 << 20))),
         lambda key: b"",
         lambda key: b"{}",
         lambda key: Answer(key, "played", "east", result=result()).to_bytes().replace(b'"played"', b'"gone"'),
@@ -364,7 +367,9 @@ def record_of(tmp_path):
     def made(match):
         seats = tuple(SeatHeader(seat.entry_id, seat.name, "1") for seat in match.seats)
         seed = seed_commitment(match.seed)
-        header = Header(match.match_id, "cup", match.place, match.block, "toy", 1, {}, 2, seats, {}, seed, "", "0")
+        header = Header(
+            match.match_id, "cup", match.place, match.block, "toy", 1, match.options, 2, seats, {}, seed, "", "0"
+        )
         stats = (SeatStats(), SeatStats())
         footer = Footer("rated", EndReason.NORMAL, "", match.seed, (1, 2), (1, 0), "", stats)
         return RecordWriter(tmp_path / match.match_id, header).close(footer).read_bytes()
@@ -374,7 +379,14 @@ def record_of(tmp_path):
 
 @pytest.mark.parametrize(
     ("other", "why"),
-    [(None, ""), ({"seed": "cd" * 16}, "foreign"), ({"place": 9}, "foreign"), ("cut", "damaged"), ("none", "damaged")],
+    [
+        (None, ""),
+        ({"seed": "cd" * 16}, "foreign"),
+        ({"place": 9}, "foreign"),
+        ({"options": {"rounds": 1}}, "foreign"),
+        ("cut", "damaged"),
+        ("none", "damaged"),
+    ],
 )
 async def test_a_record_that_does_not_count_is_the_machines_fault(answering, record_of, other, why):
     match = spec()
@@ -504,7 +516,7 @@ async def test_a_machine_that_never_has_the_bots_that_it_took_is_not_asked_witho
 
     async def ask(machine, order, records):
         assert len(brought) < 50
-        return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,))
+        return Answer(order.key, "lacks", machine.name, lacks=(ADA.content,) * 20)
 
     async def bring(machine, bot, made):
         brought.append(bot.name)
