@@ -50,12 +50,20 @@ _PLACE = r"/(?:[0-9a-f]{32}|[0-9a-f]{16}/\d{1,9})/bot/"
 _STORED = re.compile(rf'(?<=File ")[^"\n]{{1,1000}}?{_PLACE}|(?:/[^/\s"\'()]{{1,255}}){{1,20}}{_PLACE}')
 """The folder that a bot plays from: a copy of its own or a build, whose path says nothing to its author."""
 
+_FOLDERS = re.compile(r"(?<![\w/.])(?:file://)?/(?!/)(?:[^/\s\"'()]{1,255}/)*(?=[^/\s])")
+"""Of a whole path, not of an address or a fraction."""
+
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '([^'\n]{1,200})'", re.MULTILINE)
 
 
 def without_store(printed: str) -> str:
     """The text in which the bot's files have their paths in the bot's folder, not in the store of versions."""
     return _STORED.sub("", printed)
+
+
+def without_folders(text: str) -> str:
+    """The text in which whole paths are the names of their files alone: strangers need not know where things are."""
+    return _FOLDERS.sub("", text)
 
 
 def missing_package(printed: str) -> str:

@@ -26,6 +26,7 @@ from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.record.store import closed_path, is_live
 from referee.run.folder import RunFolder
+from referee.texts import without_folders
 
 LOOK_S = 0.25
 """So often, at most, a page gets news."""
@@ -69,26 +70,28 @@ class _Turn:
 async def match_events(request: Request) -> StreamingResponse:
     """`{"bytes": n, "over": false}` whenever the record has grown; `over` once it is closed, and then the end."""
     place = await asyncio.to_thread(wanted_run, request)
-    path = await asyncio.to_thread(place.records.find_anywhere, request.path_params["match"])
-    if path is None:
-        raise HTTPException(404, "There is no such match in this run.")
-    await asyncio.to_thread(_check, request, place, path)
+    path = await asyncio.to_thread(_wanted_path, request, place)
     return stream(request, _growth(path, request.app.state.looks))
 
 
-def _check(request: Request, place: RunFolder, path: Path) -> None:
-    """403 for a match that is not shown yet, 422 for a file that is no record."""
+def _wanted_path(request: Request, place: RunFolder) -> Path:
+    """404 without the match, 403 for one that is not shown yet, 422 for a file that is no record."""
     try:
+        path = place.records.find_anywhere(request.path_params["match"])
+        if path is None:
+            raise HTTPException(404, "There is no such match in this run.")
+        now = path
         try:
-            header = read_header(path)
+            header = read_header(now)
         except RecordError:
-            if not is_live(path):
+            if not is_live(now):
                 raise
-            path = closed_path(path)  # the match may just have ended
-            header = read_header(path)
+            now = closed_path(now)  # the match may just have ended
+            header = read_header(now)
     except RecordError as error:
-        raise HTTPException(422, str(error).replace(str(path), path.name)) from None
-    check_shown(request, place, path, header)
+        raise HTTPException(422, without_folders(str(error))) from None
+    check_shown(request, place, now, header)
+    return path
 
 
 async def run_events(request: Request) -> StreamingResponse:

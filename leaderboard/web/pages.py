@@ -53,7 +53,7 @@ from referee.run.folder import SINGLE, RunFolder, runs_in, why_no_address
 from referee.run.machines import read_state
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.schedule.formats.stages import FORMAT as STAGES
-from referee.texts import one_line
+from referee.texts import one_line, without_folders
 
 PAGE = 200
 """Matches on one page of a list."""
@@ -444,13 +444,13 @@ def read_wanted(request: Request) -> tuple[RunFolder, Record]:
     """
     place = wanted_run(request)
     name = request.path_params["match"]
-    path = place.records.find_anywhere(name) or max(place.records.aside_of(name), default=None)
-    if path is None:
-        raise HTTPException(404, "There is no such match in this run.")
     try:
+        path = place.records.find_anywhere(name) or max(place.records.aside_of(name), default=None)
+        if path is None:
+            raise HTTPException(404, "There is no such match in this run.")
         record = read_record(path)
     except RecordError as error:
-        raise HTTPException(422, str(error).replace(str(path), path.name)) from None
+        raise HTTPException(422, without_folders(str(error))) from None
     check_shown(request, place, path, record.header)
     return place, shown_record(request, place, record)
 

@@ -24,6 +24,7 @@ from referee.record.journal import FailedStart
 from referee.record.reader import read_header
 from referee.record.store import is_aside, is_live, match_id_of
 from referee.run.folder import RunFolder
+from referee.texts import without_folders
 
 _PUBLIC: Final = ("reason", "detail", "board")
 """What everybody may see of a fault's evidence: not what the bot printed or sent."""
@@ -87,15 +88,30 @@ def may_see_output(request: Request, run: str, entry_id: str) -> bool:
 
 def public_record(record: Record) -> Record:
     """The record as a visitor of a ladder may see it."""
-    return _without_output(record, [False] * len(record.header.seats))
+    return _without_output(_without_paths(record), [False] * len(record.header.seats))
 
 
 def shown_record(request: Request, place: RunFolder, record: Record) -> Record:
-    """The record without notes and output that who asks may not see."""
+    """The record without notes, output and paths of the machine that who asks may not see."""
     if not has_ladder(request) or is_organiser(request):
         return record
+    record = _without_paths(record)
     own = [may_see_output(request, place.name, seat.entry_id) for seat in record.header.seats]
     return record if all(own) else _without_output(record, own)
+
+
+def _without_paths(record: Record) -> Record:
+    """Without the folders of the organiser's machine in which programs and granted files lie."""
+    seats = tuple(
+        replace(
+            seat,
+            sandbox=without_folders(seat.sandbox),
+            outside={without_folders(path): content for path, content in seat.outside.items()},
+            runtime=without_folders(seat.runtime),
+        )
+        for seat in record.header.seats
+    )
+    return replace(record, header=replace(record.header, seats=seats))
 
 
 def _without_output(record: Record, own: Sequence[bool]) -> Record:

@@ -26,6 +26,7 @@ from referee.run.folder import SINGLE, RunFolder
 from referee.run.luck import read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import DEFAULTS, HUMAN_CLOCK, MatchSpec
+from referee.texts import without_folders
 
 AT_ONCE = 8
 """Matches that go on at the same time."""
@@ -121,7 +122,7 @@ class Host:
                 self._begun += 1
             except Exception as error:
                 refusal = explain(error)
-                raise PlayRefused(refusal.what, refusal.next_step) from None
+                raise PlayRefused(self._shown(refusal.what), self._shown(refusal.next_step)) from None
             return people
 
     def going_on(self) -> list[Person]:
@@ -131,6 +132,10 @@ class Host:
 
     def seat(self, match_id: str, key: str) -> HumanSeat | None:
         return next((person for person in self._seats.get(match_id, []) if person.key == key), None)
+
+    def _shown(self, sentence: str) -> str:
+        """What people read: strangers without the folders of this machine."""
+        return sentence if self._alone else without_folders(sentence)
 
     def _planned(self, setup: Setup) -> Plan:
         unknown = [seat for seat in setup.seats if seat != HUMAN and seat not in self._bots]
@@ -195,7 +200,7 @@ class Host:
             result = await run_match(spec, entries, self.run / "matches", sandboxes_of(planned, entries))
             how = _sentence(spec, result)
         except Exception as error:
-            how = explain(error).what
+            how = self._shown(explain(error).what)
         except asyncio.CancelledError:
             if spec.match_id not in self._unseen:
                 raise

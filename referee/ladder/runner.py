@@ -36,7 +36,7 @@ from referee.run.lock import started
 from referee.run.machine_facts import controllers_of
 from referee.run.machines import ClusterState
 from referee.run.participants import participants_of
-from referee.texts import one_line, plural
+from referee.texts import one_line, plural, without_folders
 from referee.tournament.bot_sections import SandboxConfig
 from referee.tournament.config import BotConfig
 from referee.tournament.machine import facts_of
@@ -445,7 +445,7 @@ class LadderRunner:
                     names.setdefault(bot.name, (bot, roster))
             for name, reason in division.reconcile([bot for bot, _ in names.values()], self._load):
                 bot, roster = names[name]
-                roster.paused(division.config.name, bot, reason)
+                roster.paused(division.config.name, bot, without_folders(reason))
                 said = division.config.name, name, reason
                 if said not in self._kept_out:
                     self._kept_out.add(said)

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from referee.texts import clean, listed, one_line, shown_toml
+from referee.texts import clean, listed, one_line, shown_toml, without_folders
 
 NAMED = {
     "colours": ("a\x1b[31mb", "a\\x1b[31mb"),
@@ -67,3 +67,17 @@ def test_a_value_of_a_file_is_shown_as_it_is_written_there(written: str) -> None
 
 def test_a_text_of_a_file_is_shown_in_ascii() -> None:
     assert shown_toml({"a b": ["ö\x1b"]}) == "{ 'a b' = ['\\xf6\\x1b'] }"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see the log: /root/.cache/crosstown/ab/log.txt; then", "see the log: log.txt; then"),
+        ("the archive /x/y/a.pack.gz is damaged: 1/2 of it", "the archive a.pack.gz is damaged: 1/2 of it"),
+        ("'/opt/models': no file; read /srv/w", "'models': no file; read w"),
+        ("file:///root/x/y.whl, error:/a/b", "y.whl, error:b"),
+        ("https://pypi.org/simple/ or ../a/b or runs/cup", "https://pypi.org/simple/ or ../a/b or runs/cup"),
+    ],
+)
+def test_of_whole_paths_the_names_are_left(text: str, shown: str) -> None:
+    assert without_folders(text) == shown

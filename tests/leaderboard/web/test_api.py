@@ -137,6 +137,22 @@ async def test_the_pages_and_the_api_say_the_same_of_a_packed_match(
     assert answer.headers["content-disposition"] == 'attachment; filename="m1.jsonl.gz"'
 
 
+@pytest.mark.parametrize("place", [20, -700], ids=["record", "index"])
+async def test_a_damaged_archive_is_named_without_its_folder(
+    web: httpx.AsyncClient, played: None, runs: Path, place: int
+) -> None:
+    RecordStore.of_run(runs / "cup").pack(["m1"], lambda _name, _data: True)
+    (archive,) = (runs / "cup" / "matches" / "packed").iterdir()
+    data = bytearray(archive.read_bytes())
+    data[place] ^= 1
+    archive.write_bytes(data)
+    for part in (f"{V1}/runs/cup/matches/m1", f"{V1}/runs/cup/matches/m1/events", "/runs/cup/matches/m1"):
+        answer = await web.get(part)
+        assert answer.status_code == 422, part
+        assert archive.name in answer.text
+        assert str(runs) not in answer.text
+
+
 async def test_while_a_block_is_open_its_matches_are_hidden_here_too(runs: Path, start: Callable[..., Any]) -> None:
     start("m1", note="secret").step()
     transport = httpx.ASGITransport(app=make_app(runs, hide_live=True))

@@ -180,6 +180,16 @@ async def test_the_record_of_a_ladders_match_is_for_organisers(
     assert SECRETS[1] in text_of(await ask("ola", "/runs/cup/matches/m1/record"))
 
 
+@pytest.mark.parametrize("who", ["", "ann", "ola"])
+async def test_where_things_are_on_the_machine_is_for_organisers(ask: Ask, start: Callable[..., Any], who: str) -> None:
+    start("m1", sandboxes=("strict, read /srv/ladder/weights", "strict")).play().close()
+    for api in ("/api/v1", "/api"):
+        answer = await ask(who, f"{api}/runs/cup/matches/m1")
+        assert answer.status_code == 200
+        assert "weights" in answer.text
+        assert ("/srv/ladder" in answer.text) is (who == "ola")
+
+
 async def test_the_output_of_a_failed_start_is_shown_to_its_owner_once_its_block_is_settled(
     ask: Ask, start: Callable[..., Any], open_blocks: set[Any], runs: Path
 ) -> None:

@@ -131,6 +131,18 @@ def test_what_cannot_be_played_is_refused_in_a_sentence(host: Host, setup: Setup
         host.start(setup)
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_strangers_do_not_read_where_the_bots_of_this_machine_are(tmp_path: Path, alone: bool) -> None:
+    bot = tmp_path / "bots" / "ann"
+    bot.mkdir(parents=True)
+    (bot / "bot.toml").write_text('name = "ann"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "bot.py"]\n')
+    (bot / "out.txt").symlink_to("/etc/hostname")
+    with Host(tmp_path / "runs", [bot], move_limit_s=60, alone=alone) as host:
+        with pytest.raises(PlayRefused, match=r"out\.txt") as refused:
+            host.start(Setup("toy", (HUMAN, "0")))
+        assert (str(tmp_path) in refused.value.sentence) is alone
+
+
 @pytest.mark.slow
 def test_who_answers_too_late_is_refused_and_told_while_the_others_play_on(tmp_path: Path) -> None:
     with Host(tmp_path / "runs", [BOTS], move_limit_s=2) as host:

@@ -36,7 +36,7 @@ def load(bot: LadderBot) -> Loaded:
         return load_remote(bot, LadderConfig(Path(), "", Path(), (), ()))
     source = f"{bot.name}-{bot.version}"
     known_as = entry_id(bot, source)
-    trouble = "its build is gone" if bot.content == "broken" else ""
+    trouble = "its build in /srv/ladder/cyd is gone" if bot.content == "broken" else ""
     return Loaded(known_as, BotSetup("", bot.name, {}, source, Sandbox(), bot.content, known_as), trouble=trouble)
 
 

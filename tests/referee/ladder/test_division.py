@@ -215,9 +215,9 @@ def test_a_bot_that_cannot_be_loaded_does_not_play_and_stops_nobody(make_ladder,
     world = make_ladder(CERTAIN)
     world.roster.set(bot("ann"), bot("bob"), bot("cyd", content="broken"))
     world.play()
-    assert ("toy", "cyd", "its build is gone") in world.roster.told
+    assert ("toy", "cyd", "its build in cyd is gone") in world.roster.told, "its author reads it"
     assert all("cyd 1" not in group for group in groups(world))
-    assert any("'cyd' does not play in toy: its build is gone" in note for note in world.notes)
+    assert any("'cyd' does not play in toy: its build in /srv/ladder/cyd is gone" in note for note in world.notes)
 
 
 def test_a_match_that_stays_void_is_given_up_and_the_division_goes_on(make_ladder, bot):
