@@ -259,16 +259,13 @@ class Accounts:
         maker: str = "",
     ) -> NewToken:
         """`days` None: it does not expire. With `bot` it is good for that one. `maker`: the id of what makes it; if it
-        is a token, or a session that began with one, the new token expires no later. UNKNOWN, UNUSABLE."""
+        is a token, or a session that began with one, the new token expires no later, and is revoked with that one.
+        UNKNOWN, UNUSABLE."""
         label = _label(label)
 
         def make(db: Database) -> NewToken:
             made = self._make_token(db, owner, label, scope, days, bot=bot, kind=kind)
-            row = find(
-                db,
-                "SELECT expires FROM tokens WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)",
-                _number(maker),
-            )
+            row = _revoked_with(db, made, maker)
             return made if row is None else _ended_by(db, made, row["expires"])
 
         return self._database.write(make)
@@ -305,6 +302,15 @@ class Accounts:
         id_ = insert(db, "tokens", values)
         return NewToken(owner, Token(str(id_), label, scope, now, kind, bot, expires), secret)
 
+    def began_with_token(self, id_: str) -> bool:
+        """Whether this is the id of a token, or of a session of who signed in with one."""
+        return (
+            self._database.row(
+                "SELECT 1 FROM tokens WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)", _number(id_)
+            )
+            is not None
+        )
+
     def session_of(self, secret: str) -> NewToken:
         """A session for who has this token. It has its scope, and ends with it. UNAUTHENTICATED, FORBIDDEN."""
         account = self.account(secret)
@@ -325,16 +331,18 @@ class Accounts:
 
         return self._database.write(make)
 
-    def replace_connection(self, db: Database, owner: str, bot: str, days: int) -> NewToken:
+    def replace_connection(self, db: Database, owner: str, bot: str, days: int, maker: str) -> NewToken:
         """Inside a change: the token with which the bot connects from now on. The one before is revoked: the
-        latest start of the bot has it."""
+        latest start of the bot has it. It is revoked with its `maker`, as those of `create_token` are."""
         db.execute(
             "UPDATE tokens SET over = 'revoked' WHERE kind = 'connection' AND over = ''"
             " AND bot_id = (SELECT id FROM bots WHERE name = ?)",
             [bot],
         )
         note_change(db)
-        return self._make_token(db, owner, "connect", "read", days, bot=bot, kind="connection")
+        made = self._make_token(db, owner, "connect", "read", days, bot=bot, kind="connection")
+        _revoked_with(db, made, maker)
+        return made
 
     def connections(self) -> dict[str, list[str]]:
         """By name of the remote bot, the digests of the tokens with which it may connect, in hex."""
@@ -372,8 +380,8 @@ class Accounts:
         ]
 
     def revoke_token(self, owner: str, token_id: str) -> None:
-        """Revoke a token permanently, and the sessions of who signed in with it. UNKNOWN unless it is one of the
-        owner's."""
+        """Revoke a token permanently, with the sessions that began with it, the tokens that were made with it or in
+        these sessions, and so on. UNKNOWN unless it is one of the owner's."""
 
         def revoke(db: Database) -> int:
             note_change(db)  # it may be that of a remote bot, which goes then
@@ -384,12 +392,30 @@ class Accounts:
             ).rowcount
             if found:
                 db.execute(
-                    "UPDATE tokens SET over = 'revoked' WHERE signed_in_with = ? AND over = ''", [_number(token_id)]
+                    "WITH RECURSIVE gone (id) AS (VALUES (?)"
+                    " UNION SELECT t.id FROM tokens t JOIN gone ON t.signed_in_with = gone.id)"
+                    " UPDATE tokens SET over = 'revoked' WHERE over = '' AND id IN (SELECT id FROM gone)",
+                    [_number(token_id)],
                 )
             return found
 
         if not self._database.write(revoke):
             raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no token {token_id}", "see the list of tokens")
+
+
+def _revoked_with(db: Database, made: NewToken, maker: str) -> sqlite3.Row | None:
+    """Inside a change: the token is revoked with the one that made it, or with which the session began that did. That
+    maker, if there is one: who has signed in with a password makes tokens that stand alone."""
+    row = find(
+        db,
+        "SELECT id, kind, expires, signed_in_with FROM tokens"
+        " WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)",
+        _number(maker),
+    )
+    if row is not None:
+        first = row["signed_in_with"] if row["kind"] == "session" else row["id"]  # signing out revokes no token
+        db.execute("UPDATE tokens SET signed_in_with = ? WHERE id = ?", [first, made.token.id])
+    return row
 
 
 def _ended_by(db: Database, made: NewToken, moment: str) -> NewToken:

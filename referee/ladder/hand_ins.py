@@ -53,7 +53,7 @@ from referee.record.journal import JournalLine
 from referee.run.folder import RunFolder
 from referee.run.journal import new_lines, read_journal
 from referee.run.machines import ClusterState
-from referee.texts import plural
+from referee.texts import plural, without_folders
 
 MOST_BOTS = 20
 MOST_WAITING = 10
@@ -256,17 +256,16 @@ class LadderHandIns:
         self._check_bots(account.owner, name)
         door = self._door()
         if not door.get("address"):
-            why = f": {door['trouble']}" if door.get("trouble") else ""
+            why = f": {without_folders(door['trouble'])}" if door.get("trouble") else ""
             raise HandInRefused(
                 Refusal.UNAVAILABLE, f"remote bots cannot connect now{why}", "try again in a moment", _SOON_S
             )
         try:
             certificate = "" if remote.listen.plain else Path(door["certificate"]).read_text(encoding="ascii")
         except (OSError, ValueError) as error:
-            raise HandInRefused(
-                Refusal.UNAVAILABLE, f"the certificate cannot be read ({error})", "tell the organiser", _RETRY_S
-            ) from None
-        made = self._store.open_connection(account.owner, name)
+            what = f"the certificate cannot be read ({without_folders(str(error))})"
+            raise HandInRefused(Refusal.UNAVAILABLE, what, "tell the organiser", _RETRY_S) from None
+        made = self._store.open_connection(account.owner, name, account.token_id)
         return Connection(
             name,
             made.token.id,

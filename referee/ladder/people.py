@@ -117,6 +117,7 @@ class LadderPeople:
     def begin(self, provider: str, browser: str, back: str, account: Account | None = None) -> str:
         if account is not None:
             _need(account, "manage")
+            self._need_new_way(account)
         client = self._client(provider)
         state, verifier, nonce = (secrets.token_urlsafe(48) for _ in range(3))
         url = client.start(back, state, verifier, nonce)
@@ -250,6 +251,19 @@ class LadderPeople:
         )
         return SignInWays(row is not None and bool(row["password"]), identities)
 
+    def _need_new_way(self, account: Account) -> None:
+        """FORBIDDEN for a token with fewer rights than its owner, and, unless the owner has no other way to sign in,
+        for any token: who signs in in a new way has all rights, and keeps them when the token ends."""
+        if account.organiser and not account.may("organise"):
+            _need(account, "organise")
+        ways = self.ways(account)
+        if (ways.has_password or ways.identities) and self._accounts.began_with_token(account.token_id):
+            raise HandInRefused(
+                Refusal.FORBIDDEN,
+                "you have signed in with a token, which adds no other way to sign in",
+                "sign in with your password, or with your account elsewhere",
+            )
+
     def change_password(self, account: Account, current: str, new: str) -> None:
         _need(account, "manage")
         row = self._database.row("SELECT password FROM owners WHERE name = ?", account.owner)
@@ -257,6 +271,8 @@ class LadderPeople:
             raise HandInRefused(
                 Refusal.UNAUTHENTICATED, "the current password is wrong", "enter it again; nothing was changed"
             )
+        if row is not None and not row["password"]:
+            self._need_new_way(account)
         kept = hash_password(new, account.owner)
 
         def change(db: Database) -> None:

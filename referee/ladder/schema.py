@@ -173,7 +173,7 @@ CREATE TABLE switches (
 """
 
 _V3 = """
-ALTER TABLE tokens ADD COLUMN signed_in_with INTEGER REFERENCES tokens (id); -- the token that a session ends with
+ALTER TABLE tokens ADD COLUMN signed_in_with INTEGER REFERENCES tokens (id); -- the token that ends this one, too
 """
 
 SCHEMA = _V1 + _V2 + _V3

@@ -278,15 +278,15 @@ class LadderStore:
 
     # Remote bots
 
-    def open_connection(self, owner: str, name: str) -> NewToken:
+    def open_connection(self, owner: str, name: str, maker: str = "") -> NewToken:
         """The token with which the bot, which runs at its owner's, connects from now on. The first one makes the bot.
-        FORBIDDEN, CONFLICT, UNUSABLE."""
+        It is revoked with the token `maker`. FORBIDDEN, CONFLICT, UNUSABLE."""
         name = self.check_bot(owner, name, remote=True)
 
         def put(db: Database) -> NewToken:
             row = find_owner(db, owner)
             self._bot_for(db, row["id"], owner, name, remote=True)
-            return self.accounts.replace_connection(db, owner, name, CONNECTION_DAYS)
+            return self.accounts.replace_connection(db, owner, name, CONNECTION_DAYS, maker)
 
         return self._database.write(put)
 

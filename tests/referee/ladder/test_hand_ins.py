@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.web.hand_ins import HandInRefused, HandIns, Refusal
+from leaderboard.web.hand_ins import HandInRefused, HandIns, NewToken, Refusal
 from referee.games.registry import get_game
 from referee.ladder import hand_ins as module
 from referee.ladder.config import LadderConfig
@@ -289,6 +289,30 @@ def test_a_token_that_ends_makes_none_that_ends_later(hand_ins: LadderHandIns, s
     assert hand_ins.create_token(hand_ins.account(signed_in.secret), "mine", "manage", None).token.expires == ""
 
 
+def test_a_token_is_revoked_with_the_token_that_it_was_made_with(
+    hand_ins: LadderHandIns, sign: Sign, store: LadderStore
+) -> None:
+    """Somebody has got one that the owner has lost, and makes others with it."""
+    ann = sign("ann", "manage")
+
+    def make(maker: NewToken) -> NewToken:
+        return hand_ins.create_token(hand_ins.account(maker.secret), "mine", "manage", None)
+
+    lost, own = (store.accounts.create_token("ann", label, "manage", None) for label in ("lost", "own"))
+    made, session = make(lost), hand_ins.sign_in(lost.secret)
+    later, in_session = make(made), make(session)
+    kept = make(hand_ins.sign_in(own.secret))
+    store.open_connection("ann", "afar", made.token.id)
+    hand_ins.sign_out(hand_ins.account(session.secret))
+    assert hand_ins.account(in_session.secret).owner == "ann", "to sign out revokes no token"
+    assert store.accounts.connections().keys() == {"afar"}
+    hand_ins.revoke_token(ann, lost.token.id)
+    for one in (lost, made, session, later, in_session):
+        refused(Refusal.UNAUTHENTICATED, lambda secret=one.secret: hand_ins.account(secret))
+    assert store.accounts.connections() == {}
+    assert [hand_ins.account(one.secret).owner for one in (own, kept)] == ["ann", "ann"]
+
+
 # Logs and divisions
 
 
@@ -391,7 +415,9 @@ def test_who_may_not_hand_in_a_bot_may_not_connect_it(
         Refusal.UNAVAILABLE, lambda: open_ladder(address="", trouble="the port is taken").connect(only, "afar")
     )
     assert "the port is taken" in said
-    refused(Refusal.UNAVAILABLE, lambda: open_ladder(certificate="/gone").connect(only, "afar"))
+    lost = open_ladder(certificate="/srv/gone.pem")
+    said = refused(Refusal.UNAVAILABLE, lambda: lost.connect(only, "afar"))
+    assert "No such file or directory: 'gone.pem')" in said, "not where it is on the machine"
     for number in range(module.MOST_BOTS - 1):
         ladder.connect(sign(), f"afar {number}")
     refused(Refusal.TOO_MANY, lambda: ladder.connect(sign(), "one more"))

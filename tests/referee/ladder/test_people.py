@@ -182,6 +182,19 @@ def test_a_name_is_kept_composed(people: LadderPeople) -> None:
     assert people.join("A\u0308nn", GOOD).owner == "Änn"
 
 
+def test_who_has_signed_in_with_a_token_chooses_a_first_password_with_all_rights_of_the_owner_alone(
+    people: LadderPeople, store: LadderStore
+) -> None:
+    """Who signs in with a password has all of them: a token with fewer would become one with all."""
+    part = store.accounts.create_token("ola", "part", "manage", 7)
+    for made in (part, store.accounts.session_of(part.secret)):
+        ola = account(store, made)
+        refused(Refusal.FORBIDDEN, lambda one=ola: people.change_password(one, "", GOOD))  # type: ignore[misc]
+    whole = store.accounts.session_of(store.accounts.create_token("ola", "whole", "organise", 7).secret)
+    people.change_password(account(store, whole), "", GOOD)
+    assert account(store, people.sign_in("ola", GOOD)).scope == "organise"
+
+
 # The end of sessions
 
 

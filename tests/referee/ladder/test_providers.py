@@ -218,6 +218,20 @@ def test_a_blocked_owner_cannot_sign_in_elsewhere_either(
     assert "cheats" in refused(Refusal.FORBIDDEN, lambda: go(people, provider, "school"))
 
 
+def test_who_has_signed_in_with_a_token_adds_no_way_to_sign_in_that_outlasts_it(
+    people: LadderPeople, provider: ProviderServer, store: LadderStore
+) -> None:
+    lent = store.accounts.create_token("ann", "lent", "manage", 7)
+    session = store.accounts.account(store.accounts.session_of(lent.secret).secret)
+    assert go(people, provider, "school", session) == Returned(added=True), "she has no other way"
+    for account in (session, store.accounts.account(lent.secret)):
+        refused(Refusal.FORBIDDEN, lambda account=account: people.begin("github", "b", "x", account))  # type: ignore[misc]
+        refused(Refusal.FORBIDDEN, lambda account=account: people.change_password(account, "", "x" * 12))  # type: ignore[misc]
+    signed_in = go(people, provider, "school").session
+    assert signed_in is not None
+    people.change_password(store.accounts.account(signed_in.secret), "", "correct horse battery")
+
+
 def test_a_token_of_less_than_manage_adds_no_identity(people: LadderPeople) -> None:
     for account in (Account("ann", "submit", "0"), Account("ann", "manage", "0", bot="anna")):
         refused(Refusal.FORBIDDEN, lambda account=account: people.begin("school", "b", "x", account))  # type: ignore[misc]
