@@ -20,7 +20,7 @@ from starlette.websockets import WebSocketClose
 from leaderboard.web.accounts import address_of, caller_of, hand_ins_of, needed_account
 from leaderboard.web.guard import body_of
 from leaderboard.web.hand_ins import Account, HandInRefused, Refusal, Scope
-from leaderboard.web.rates import CHANGES, JOINS, MOVES, SIGN_INS, UPLOADS, Rate
+from leaderboard.web.rates import CHANGES, JOINS, MOVES, SIGN_INS, STARTS, UPLOADS, Rate
 
 Role: TypeAlias = Literal["visitor", "author", "organiser"]
 """`visitor`: anyone. `author`: is signed in or sends a token. `organiser`: has all rights."""
@@ -77,7 +77,7 @@ TABLE: Final[tuple[Access, ...]] = (
     *_reads("visitor", f"{_RUN}/bots/{{entry}}", _MATCH, f"{_MATCH}/events", f"{_MATCH}/record"),
     # People play bots: only on a server without a ladder
     *_reads("visitor", "/play", _SEAT, f"{_SEAT}/state", f"{_SEAT}/events"),
-    Access("POST", "/play", "visitor", FORM, MOVES),
+    Access("POST", "/play", "visitor", FORM, STARTS),
     Access("POST", f"{_SEAT}/answer", "visitor", JSON, MOVES),
     # Pages of a ladder
     *_reads("visitor", "/ladder", "/ladder/{division}", "/bots/{name}"),

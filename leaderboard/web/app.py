@@ -1,5 +1,6 @@
 """The application: addresses and what answers them."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -138,6 +139,7 @@ def make_app(
     app.state.known_addresses = KnownAddresses()
     app.state.unpacking = ThreadPoolExecutor(UNPACKING, thread_name_prefix="unpacking")
     app.state.unpacking_of = WeakValueDictionary()  # locks by owner, as long as somebody has one
+    app.state.starting = asyncio.Lock()
     app.state.asking = ThreadPoolExecutor(ASKING, thread_name_prefix="asking")
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()

@@ -57,7 +57,9 @@ async def begin(request: Request) -> Response:
     form = await form_of(request)
     _guard(request).check(request, form.get("token", ""), session_of(request))
     try:
-        seats = await asyncio.to_thread(_host(request).start, _setup(form), address_of(request))
+        setup = _setup(form)
+        async with request.app.state.starting:  # one at a time: who waits takes no thread, which others' moves need
+            seats = await asyncio.to_thread(_host(request).start, setup, address_of(request))
     except PlayRefused as refusal:
         return await asyncio.to_thread(_form, request, form.get("game", ""), form, refusal.sentence)
     if len(seats) == 1:

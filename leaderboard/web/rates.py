@@ -32,6 +32,8 @@ JOINS: Final = Rate("new accounts", 60, 3600)
 """With invitations a class joins from the one address of its school."""
 OPEN_JOINS: Final = Rate("new accounts without an invitation", 10, 3600)
 CHANGES: Final = Rate("changes", 120, 60)
+STARTS: Final = Rate("matches of people", 30, 60)
+"""Each is checked, and its bots are built, before it begins or is refused."""
 MOVES: Final = Rate("moves of people", 3000, 60)
 UPLOADS: Final = Rate("hand-ins", 60, 60)
 

@@ -1,9 +1,12 @@
 """What the addresses of playing answer, and whom they refuse."""
 
+import asyncio
 import json
 import math
+import threading
 import tomllib
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,10 @@ import httpx
 import pytest
 
 from leaderboard.web.app import make_app
+from leaderboard.web.guard import SENT_IN
 from leaderboard.web.play import as_typed
 from leaderboard.web.play_host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
+from leaderboard.web.rates import STARTS
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Option, resolve_options
 from referee.games.registry import get_game
@@ -115,6 +120,51 @@ async def test_what_cannot_be_started_is_said_on_the_page(client: httpx.AsyncCli
     assert "there is &lt;no&gt; such game" in answer.text
     form["bot_move_s"] = "soon"
     assert (await client.post("/play", data=form, headers={"Origin": HERE})).status_code == 400
+
+
+async def test_who_starts_matches_without_end_is_refused_and_may_still_answer(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    """To check what is to be played takes far longer than to take an answer."""
+    token = await token_of(client)
+    form = {"token": token, "game": "none", "seat0": "human"}
+    said = [await client.post("/play", data=form, headers={"Origin": HERE}) for _ in range(STARTS.most + 1)]
+    assert [answer.status_code for answer in said] == [400] * STARTS.most + [429]
+    assert "than 30 matches of people within 60 seconds" in said[-1].text
+    assert int(said[-1].headers["retry-after"]) > 0
+    at = f"/play/m1/{host.sits.key}/answer"
+    answered = await client.post(at, json={"decision": 3, "index": 0}, headers={"Origin": HERE, SENT_IN: token})
+    assert answered.status_code == 200
+
+
+async def test_matches_that_wait_to_begin_keep_no_thread_from_people_who_play(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a bot is built for one of them, say."""
+    entered, built = threading.Event(), threading.Event()
+
+    def start(setup: Setup, visitor: str) -> Sequence[HumanSeat]:
+        entered.set()
+        built.wait(60)
+        return [host.sits]
+
+    monkeypatch.setattr(host, "start", start)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+    token = await token_of(client)
+    form, headers = {"token": token, "game": "toy", "seat0": "human"}, {"Origin": HERE}
+    starting = [asyncio.create_task(client.post("/play", data=form, headers=headers)) for _ in range(4)]
+    try:
+        assert await asyncio.to_thread(entered.wait, 60)
+        for _ in range(50):  # the others have come as far as they get
+            await asyncio.sleep(0)
+        at = f"/play/m1/{host.sits.key}/answer"
+        async with asyncio.timeout(30):
+            answered = await client.post(at, json={"decision": 3, "index": 0}, headers={**headers, SENT_IN: token})
+        assert answered.status_code == 200
+    finally:
+        built.set()
+        begun = await asyncio.gather(*starting)
+    assert {answer.status_code for answer in begun} == {303}
 
 
 @pytest.mark.parametrize(
