@@ -184,10 +184,13 @@ def print_json(value: object) -> None:
 
 
 def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """For programs, and for spreadsheets, which must not take the name of a bot for a formula."""
+    from leaderboard.export.cells import cell
+
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
     stream = QuietStream(sys.stdout)
     stream.write(text.getvalue())
     stream.settle()

@@ -366,7 +366,10 @@ def _seeding_from(file: TomlFile, key: Where, named: str) -> tuple[str, ...]:
             value = -float(row[column].replace(",", ".") if mark == ";" else row[column])
         except (TypeError, AttributeError, ValueError):
             value = math.nan
-        rated.append((math.inf if math.isnan(value) else value, (row["name"] or "").strip()))  # not rated: last
+        name = (row["name"] or "").strip()
+        if name[:1] == "'" and name[1:2] in ("=", "+", "-", "@"):
+            name = name[1:]  # so `crosstown standings --csv` keeps it from being a formula
+        rated.append((math.inf if math.isnan(value) else value, name))  # not rated: last
     return tuple(dict.fromkeys(name for _, name in sorted(rated, key=lambda one: one[0]) if name))
 
 

@@ -21,6 +21,8 @@ from referee.run.head import head_file
 from referee.run.journal import Journal, identity_of, read_journal
 from referee.run.lock import RunLock
 from referee.schedule.progress import ScheduleProgress
+from referee.tournament.entrants import load_tournament
+from referee.tournament.identity import describe
 
 
 def test_the_table_for_people(make_run, crosstown):
@@ -82,6 +84,20 @@ def test_official_ratings_that_did_not_come_to_rest_are_told_everywhere(make_run
     assert json.loads(crosstown("standings", "--json").out)["settled"] is False
     rows = list(csv.DictReader(io.StringIO(crosstown("standings", "--csv").out)))
     assert [row["settled"] for row in rows] == ["False", "False"]
+
+
+def test_no_name_of_a_bot_is_a_formula_in_csv_and_the_table_seeds(make_run, crosstown, write_tournament, tmp_path):
+    others = ("=1+1", "dan")
+    make_run(style="swiss", others=others, more="[swiss]\nrounds = 2")
+    for command in ("standings", "pairings"):
+        printed = crosstown(command, "--csv").out
+        cells = {cell for row in csv.reader(io.StringIO(printed)) for cell in row}
+        assert "'=1+1" in cells
+        assert "=1+1" not in cells
+    (tmp_path / "seeds.csv").write_text(crosstown("standings", "--csv").out)
+    more = '[knockout]\nseeding = "seeds.csv"'
+    second = load_tournament(write_tournament("next", style="knockout", others=others, more=more))
+    assert "=1+1" in describe(second)["settings"]["seeding"]
 
 
 def test_an_unfinished_run_says_so(make_run, crosstown):
