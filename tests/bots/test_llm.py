@@ -85,6 +85,19 @@ def test_without_a_key_none_is_sent(stub: Provider) -> None:
     assert "Authorization" not in stub.asked[0][1]
 
 
+def test_no_error_shows_the_key(stub: Provider) -> None:
+    """What the bot prints and reports is in the record, which everybody may read."""
+    stub.reply = lambda r: send(r, 401, f"bad key: {r.headers['Authorization']}")
+    answer, errors = ask(stub.address, OPENAI_API_KEY="sk-secret\r\n")
+    assert stub.asked[0][1]["Authorization"] == "Bearer sk-secret"
+    assert "HTTP 401 'bad key: Bearer KEY'" in answer["provider_error"]
+    assert "HTTP 401" in errors
+    done = start(stub.address, START, OPENAI_API_KEY="sk-\nsecret")
+    assert done.returncode == 1
+    assert "OPENAI_API_KEY has characters that no key has" in done.stderr
+    assert "secret" not in f"{answer}{errors}{done.stderr}"
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_has_rules_that_leave_room_for_the_rest_of_the_prompt(game: str) -> None:
     """At most 1,500 tokens: no tokenizer makes more than one token of two characters of English."""

@@ -50,6 +50,8 @@ ADVICE = {
 MOST_REASON = 400
 """Characters of the reply that go into the note."""
 MOST_EVENTS = 60
+SHORTEST_KEY = 8
+"""Of a key that is taken out of errors."""
 
 
 class ProviderError(Exception):
@@ -183,7 +185,8 @@ class Asking:
                 return self.post(messages, self.deadline_s - asked_s)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 self._used.provider_errors += 1
-                self.problem, pause_s, final = explained(error, PAUSES_S[min(tries, len(PAUSES_S)) - 1])
+                problem, pause_s, final = explained(error, PAUSES_S[min(tries, len(PAUSES_S)) - 1])
+                self.problem = self.without_key(problem)
             finally:
                 self._waits_since_s = None
                 self._used.wait_s += time.monotonic() - asked_s
@@ -191,6 +194,10 @@ class Asking:
             if final or time.monotonic() + pause_s >= self.deadline_s:
                 raise ProviderError(f"{self.problem} (request {tries})")
             time.sleep(pause_s)
+
+    def without_key(self, text: str) -> str:
+        """Providers repeat a key that they refuse, and everybody may read the record. A short one may be any word."""
+        return text.replace(self.settings.key, "KEY") if len(self.settings.key) >= SHORTEST_KEY else text
 
     def post(self, messages: list[dict[str, str]], left_s: float) -> str:
         """One request. OSError or ValueError if it brings no text."""
