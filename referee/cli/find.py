@@ -41,7 +41,12 @@ def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
     if is_tournament_file(path):
         from referee.tournament.config import tournament_name
 
-        return run_folders(out, tournament_name(path))
+        found = run_folders(out, tournament_name(path))
+        if len(found) > 1:
+            from referee.tournament.entrants import fitting_run
+
+            return [own] if (own := fitting_run(path, out)) else found
+        return found
     for place in places_of(path, out):
         folder = RunFolder(place)
         if folder.journal.exists() or (place == path and RecordStore.of_run(place).folder.exists()):

@@ -72,11 +72,11 @@ def run(
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
-    from referee.run.participants import newest_participants
-    from referee.tournament.config import load_config, tournament_name
+    from referee.tournament.config import load_config
+    from referee.tournament.entrants import known_participants
 
     early: Early | None = context.obj
-    known = () if new else newest_participants(out, tournament_name(file))
+    known = () if new else known_participants(file, out)
     config = load_config(file, known)
     peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
     if early is not None and (worker := early.worker) is not None:

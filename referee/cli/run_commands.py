@@ -695,14 +695,12 @@ def certificate(
     from referee.cli.output import print_json, print_text
     from referee.errors import UsageError
     from referee.run.folder import choose_folder
-    from referee.run.participants import newest_participants
-    from referee.tournament.config import tournament_name
-    from referee.tournament.entrants import load_tournament
+    from referee.tournament.entrants import known_participants, load_tournament
     from referee.tournament.identity import describe
     from referee.tournament.remote import listen_with
     from referee.wire.public_address import reached_at
 
-    tournament = load_tournament(file, newest_participants(out, tournament_name(file)), to_play=False)
+    tournament = load_tournament(file, known_participants(file, out), to_play=False)
     remote = tournament.config.remote
     if remote is None:
         raise UsageError(f"{file} has no [remote], so no bot connects", "see: crosstown docs remote")

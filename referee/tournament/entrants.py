@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from referee.errors import ConfigError
+from referee.errors import ConfigError, ExpectedError
 from referee.process.entry import (
     Entry,
     EntryError,
@@ -28,11 +28,20 @@ from referee.process.entry import (
 from referee.process.manifest import BotNameError, clashes, plays
 from referee.process.paths import is_there
 from referee.process.sandbox import Profile
-from referee.run.participants import Participant
+from referee.run.folder import RunFolder, check_configuration, is_renamed, run_folders
+from referee.run.journal import read_journal
+from referee.run.participants import Participant, newest_participants, participants_of
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import by_game_formats, get_format
 from referee.tournament.bot_list import LeftOut, check_granted, places_of
-from referee.tournament.config import BotConfig, Tournament, TournamentConfig, check_number, load_config
+from referee.tournament.config import (
+    BotConfig,
+    Tournament,
+    TournamentConfig,
+    check_number,
+    load_config,
+    tournament_name,
+)
 from referee.tournament.identity import describe
 from referee.tournament.joining import departed_entry, stored_sources
 from referee.tournament.reading import TomlFile, dotted, show, suggest
@@ -79,6 +88,34 @@ def load_tournament(
             _fail_for_what_it_holds(tournament, outer, f"the bot '{inner.name}', {inner.folder}")
     _check_format(tournament)
     return tournament
+
+
+def fitting_run(path: Path, out: Path) -> RunFolder | None:
+    """The run in `out` that the tournament file at `path` continues, of several of its name: the newest of its bots as
+    they are on disk, else the newest that it fits with bots from the store. The name alone does not tell: other files
+    may have the same, and the file may be edited and edited back. None if it fits none of them."""
+    fitting: list[RunFolder] = []
+    for folder in reversed(run_folders(out, tournament_name(path))):
+        with suppress(ExpectedError):
+            text = read_journal(folder.journal)
+            if text.created is not None:
+                tournament = load_tournament(path, participants_of(text), to_play=False)
+                if check_configuration(folder, text, describe(tournament)) is None:
+                    if not tournament.kept:
+                        return folder
+                    fitting.append(folder)
+    return fitting[0] if fitting else None
+
+
+def known_participants(path: Path, out: Path) -> tuple[Participant, ...]:
+    """The bots of the run in `out` that the tournament file at `path` continues; of none that it fits, those of the
+    newest of its name, but not of one whose folder was renamed: beside that another run begins."""
+    name = tournament_name(path)
+    folders = run_folders(out, name)
+    renamed = any(is_renamed(folder, name) for folder in folders)
+    if (renamed or len(folders) > 1) and (folder := fitting_run(path, out)) is not None:
+        return participants_of(read_journal(folder.journal))
+    return () if renamed else newest_participants(out, name)
 
 
 def of_run(config: TournamentConfig, known: Sequence[Participant]) -> tuple[TournamentConfig, list[LeftOut]]:

@@ -790,3 +790,106 @@ def test_a_run_with_a_bot_that_cannot_meet_itself_goes_on_without_those_matches(
     assert {"Ada", "bot0"} in new.values()
     assert not any(bot.out for bot in participants_of(read_journal(here.run.journal)))
     here.check()
+
+
+def begin_as(organiser: Organiser, place: str, bots: str, seed: int, *words: str) -> tuple[Path, tuple[int, str, str]]:
+    """A file cup.toml in the folder `place` of the organiser, with the bots that a pattern finds; and how its run
+    went."""
+    file = organiser.there / place / "cup.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f'name = "cup"\ngame = "toy"\nseed = {seed}\nblocks = 2\n[[bots]]\npath = "{bots}"\n')
+    return file, organiser.command("run", file, "--quiet", *words)
+
+
+def sizes(organiser: Organiser) -> dict[str, int]:
+    return {run.name: (run / "tournament.jsonl").stat().st_size for run in (organiser.there / "runs").iterdir()}
+
+
+@pytest.fixture
+def two_files(organiser) -> tuple[Organiser, Path, Path]:
+    """Two tournament files of one name, each with bots and a run of its own: cup and cup-2."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    shutil.rmtree(here.run.path)
+    for number, place in enumerate(("one", "other")):
+        for bot in ("bot0", "bot1"):
+            shutil.copytree(here.there / "bots" / bot, here.there / place / "bots" / bot)
+            (here.there / place / "bots" / bot / "salt.txt").write_text(f"{place} {bot}")
+        file, (code, _, err) = begin_as(here, place, "bots/*", number, *(["--new"] if number else []))
+        assert code == 0, err
+    assert {*sizes(here)} == {"cup", "cup-2"}
+    return here, here.there / "one" / "cup.toml", file
+
+
+def test_of_two_files_with_one_name_each_names_its_own_run(two_files):
+    here, one, other = two_files
+    for file, run in ((one, "cup"), (other, "cup-2"), (one, "cup")):
+        before = sizes(here)
+        assert here.command("extend", file, "--blocks", "1")[0] == 0
+        assert [name for name, size in sizes(here).items() if size != before[name]] == [run]
+
+
+def test_of_two_files_with_one_name_each_continues_its_own_run(two_files):
+    """A pattern finds the bots of the run that is continued, whichever run was played last."""
+    here, one, other = two_files
+    for file, run in ((one, "cup"), (other, "cup-2")):
+        matches = here.there / "runs" / run / "matches"
+        before = len([*matches.glob("*.gz")])
+        assert here.command("extend", run, "--blocks", "1")[0] == 0
+        code, _, err = here.command("run", file, "--quiet")
+        assert (code, len([*matches.glob("*.gz")])) == (0, before + 2), err
+
+
+def test_a_file_that_is_edited_back_continues_the_run_that_it_began(organiser):
+    """In between it began another run, with a bot more that its pattern found."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    shutil.rmtree(here.run.path)
+    away = here.there / "away"
+    away.mkdir()
+    for number in range(3):
+        (here.there / "bots" / f"late{number}").rename(away / f"late{number}")
+    assert begin_as(here, "one", "../bots/*", 1)[1][0] == 0
+    (away / "late0").rename(here.there / "bots" / "late0")
+    assert begin_as(here, "one", "../bots/*", 2, "--new")[1][0] == 0
+    file, (code, _, err) = begin_as(here, "one", "../bots/*", 1)
+    assert (code, {*sizes(here)}) == (0, {"cup", "cup-2"}), err
+    before = sizes(here)
+    assert here.command("extend", file, "--blocks", "1")[0] == 0
+    assert [name for name, size in sizes(here).items() if size != before[name]] == ["cup"]
+
+
+def test_a_file_names_the_run_of_its_bots_as_they_are_on_disk(organiser):
+    """The other run could be continued, too, with the bot that it has in the store."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    salt = here.folders["bot0"] / "salt.txt"
+    salt.write_text("another version")
+    assert here.command("run", here.file, "--quiet", "--new")[0] == 0
+    for text, run in (("another version", "cup-2"), ("bot0", "cup"), ("a third version", "cup-2")):
+        salt.write_text(text)
+        for words in (("extend", here.file, "--blocks", "1"), ("run", here.file, "--quiet")):
+            before = sizes(here)
+            code, _, err = here.command(*words)
+            assert code == 0, err
+            assert [name for name, size in sizes(here).items() if size != before[name]] == [run]
+
+
+def test_a_run_that_begins_beside_a_renamed_one_has_its_bots_as_they_are_now(organiser):
+    """The folder of the run before was renamed, to keep it, and the file changed."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    shutil.rmtree(here.run.path)
+    (here.there / "bots" / "late0").rename(here.there / "late0")
+    assert begin_as(here, "one", "../bots/*", 1)[1][0] == 0
+    here.run.path.rename(here.run.path.with_name("last year"))
+    (here.there / "late0").rename(here.there / "bots" / "late0")
+    (here.folders["bot0"] / "salt.txt").write_text("another version")
+    _, (code, _, err) = begin_as(here, "one", "../bots/*", 2)
+    assert code == 0, err
+    before, now = (
+        {bot.name: bot.entry_id for bot in participants_of(read_journal(run / "tournament.jsonl"))}
+        for run in (here.run.path.with_name("last year"), here.run.path)
+    )
+    assert {*now} == {*before, "late0"}
+    assert [name for name in before if before[name] != now[name]] == ["bot0"]
