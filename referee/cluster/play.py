@@ -1,6 +1,6 @@
 """Plays a run on the machines of a cluster, as `referee.tournament.play` does on this machine."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -106,7 +106,15 @@ def play_on_cluster(
             note=lambda sentence: observer.note(one_line(sentence)),
             on_state=on_state,
             beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],
-            local=_beside_the_door(tournament, folder, observer, gone, confinement, lock_fd),
+            local=_beside_the_door(
+                tournament,
+                folder,
+                observer,
+                gone,
+                confinement,
+                lock_fd,
+                goes_on=lambda: steering is not None and steering.goes_on,
+            ),
         )
 
     try:
@@ -171,6 +179,8 @@ def _beside_the_door(
     gone: set[str],
     confinement: Confinement,
     lock_fd: int,
+    *,
+    goes_on: Callable[[], bool],
 ) -> LocalExecutor | None:
     """What plays the matches with remote bots; None if there are none."""
     guests = invite_all(tournament, folder.path / "tls", gone)
@@ -191,4 +201,5 @@ def _beside_the_door(
         guests=guests,
         note=lambda sentence: observer.note(one_line(sentence)),
         most_memory_mib=most_memory_mib,
+        goes_on=goes_on,
     )

@@ -80,12 +80,15 @@ class LocalExecutor:
         most_memory_mib: int = 0,
         machine: Mapping[str, str] | None = None,
         early: WorkerProcess | None = None,
+        goes_on: Callable[[], bool] = lambda: False,
     ) -> None:
         """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
         one for `guests` is bound to none. `note` is told what the organiser should know.
         `most_memory_mib`: no bot may have more; 0 for any. `machine`: what records say of where they were played.
-        `early`: the process of the first worker, which has been started already."""
+        `early`: the process of the first worker, which has been started already. `goes_on` is asked at the end: whether
+        another executor goes on at once. Then the remote bots, which end when they hear Bye, connect to that one."""
         self._early = early
+        self._goes_on = goes_on
         self._machine = machine
         self._cores = cores
         self._sandboxes = sandboxes or {}
@@ -162,6 +165,8 @@ class LocalExecutor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
+            if self._host is not None and self._goes_on():
+                self._host.kill()  # it would say Bye
             await asyncio.gather(*[worker.stop() for worker in self._workers])
         finally:
             self.kill()
@@ -618,6 +623,10 @@ class _Host:
                 raise
             finally:
                 del self._awaited[spec.match_id], self._caps_s[spec.match_id]
+
+    def kill(self) -> None:
+        """End the worker at once. The streams of its remote bots break."""
+        self._worker.kill()
 
     async def close(self) -> None:
         tasks = [task for task in (self._staying, self._reading) if task is not None]

@@ -102,6 +102,7 @@ def play_run(
             guests=invite_all(tournament, folder.path / "tls", gone),
             note=lambda sentence: observer.note(one_line(sentence)),
             early=None if early is None else early.worker,
+            goes_on=lambda: steering is not None and steering.goes_on,
         )
 
     return run_session(

@@ -352,6 +352,8 @@ class _Session:
                     text, progress = self._taken_up(self.steering)
                     then = await self._runner(executor, text, progress).run(stop)
                     summary = after(summary, then)
+                if self.steering is not None:
+                    self.steering.goes_on = summary.changed
                 return summary
         except PlatformError as error:
             with suppress(PlatformError):  # the disk may be the very trouble

@@ -42,6 +42,8 @@ class Steering:
         """The last order that changed the run since it was taken up; '' if none has."""
         self.needs_bots = False
         """Whether bots or workers are needed since that were not started."""
+        self.goes_on = False
+        """Whether the run, which has been left, is taken up again at once."""
         self.sessions = 0
         """How often the run was taken up."""
 
@@ -68,7 +70,7 @@ class Steering:
 
     def taken_up(self) -> str:
         """The run is taken up with all that was ordered. Returns the order after which it is, '' the first time."""
-        order, self.changed_by, self.needs_bots = self.changed_by, "", False
+        order, self.changed_by, self.needs_bots, self.goes_on = self.changed_by, "", False, False
         self.sessions += 1
         return order
 

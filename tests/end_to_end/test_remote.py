@@ -167,6 +167,24 @@ async def test_after_its_worker_died_a_bot_opens_a_new_session(workplace, write_
     assert_all_counts(workplace, 12)
 
 
+async def test_a_bot_plays_on_when_a_run_is_given_bots_or_blocks_while_it_is_played(workplace, write_cup, line):
+    """All bots are started again then, and nobody sits beside one that connects from elsewhere."""
+    run, certificate = await begin(workplace, write_cup, line, blocks=20)
+    bot = by_hand(certificate, line.address)
+    try:
+        await asyncio.to_thread(workplace.wait_for_records, 2, run)
+        said = await asyncio.to_thread(workplace.run, "extend", "cup", "--blocks", "1")
+        assert (said.code, "the runner at work goes on with this" in said.stdout) == (0, True), said
+        code, stderr = await ended(run)
+        bot_code, bot_stderr = await ended(bot)
+    finally:
+        bot.kill()
+    assert code == 0, stderr
+    assert bot_code == 0, bot_stderr
+    assert stderr.count("'Ada' has connected") == 2, stderr
+    assert_all_counts(workplace, 42)
+
+
 async def test_a_run_that_is_stopped_says_bye(workplace, write_cup, line):
     run, certificate = await begin(workplace, write_cup, line, blocks=500)
     bot = by_hand(certificate, f"127.0.0.1:{line.port}")
