@@ -100,13 +100,14 @@ class Prints:
 def outside_of(entry: Entry, sandbox: Sandbox, prints: Prints) -> dict[str, str]:
     """The hash of each that plays with the bot, by resolved path, `OUR_PACKAGES`, or `PACKAGES_OF` or `BESIDE` and a
     path."""
-    programs = set(_programs(entry))
-    places = {Path(os.path.realpath(path)) for path in (*programs, *_named(entry), *map(Path, sandbox.read))}
+    programs, scripts = set(_programs(entry)), dict(_scripts(entry))  # a build may have made a link of a script
+    named = (*programs, *_named(entry), *map(Path, sandbox.read), *scripts)
+    places = {Path(os.path.realpath(path)) for path in named}
     if sandbox.profile == "plain":
         places |= {path for path in _named_by_options(entry) if not _is_in(path, places)}
     home = Path(os.path.realpath(entry.home))
     found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
-    for script, endings in _scripts(entry):
+    for script, endings in scripts.items():
         if not _is_in(script.parent, {home, *places}):
             found[f"{BESIDE}{script}"] = prints.beside(script, endings)
     if _is_ours(programs):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.process import outside
+from referee.process.build import build
 from referee.process.entry import load_entry
 from referee.process.fact_names import BESIDE, OUR_PACKAGES, PACKAGES_OF
 from referee.process.outside import (
@@ -299,6 +300,18 @@ def test_what_a_script_outside_may_import_from_its_folder_counts(
 def test_a_script_outside_with_nothing_beside_it_has_an_entry_all_the_same(write_bot: WriteBot, tool: Path) -> None:
     """So that a module that comes later is a change."""
     assert named(write_bot({}, run=["sh", str(tool)]))[f"{BESIDE}{tool}"] == "none"
+
+
+def test_a_script_outside_that_a_build_has_made_a_link_to_counts(write_bot: WriteBot, tool: Path) -> None:
+    what = (
+        f'name = "Bot"\nversion = "1"\ngames = ["*"]\nbuild = ["sh", "-c", "mkdir bin && ln -s {tool} bin/main.sh"]\n'
+    )
+    folder = write_bot({}, toml=f'{what}run = ["sh", "bin/main.sh"]\n')
+    build(folder)
+    before = named(folder)
+    tool.write_text("#!/bin/sh\n# changed\n")
+    after = named(folder)
+    assert {path for path in after if before.get(path) != after[path]} == {str(tool)}
 
 
 def test_a_granted_folder_counts_once_with_the_script_in_it(write_bot: WriteBot, tool: Path) -> None:
