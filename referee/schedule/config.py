@@ -100,7 +100,8 @@ class ScheduleConfig:
             number = sum(count * len(self.field.variants[variant].orders) for variant, count in blocks.items())
             return Extent(number, number)
         names = tuple(seat.name for seat in self.participants)
-        return self.style.extent(lengthened(replace(self.field, names=names), self.length))
+        length = {**self.style.lengths(self.field), **self.length}  # which does not grow with those that were added
+        return self.style.extent(lengthened(replace(self.field, names=names), length))
 
 
 def schedule_config(

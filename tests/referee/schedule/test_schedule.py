@@ -17,7 +17,7 @@ from referee.schedule.formats.designs import groups
 from referee.schedule.schedule import known_matches
 from referee.schedule.seat_orders import seat_orders
 from referee.schedule.seeds import block_seed, commitment, match_seed, public_block_seed
-from referee.schedule.spec import MatchSpec, SpecError
+from referee.schedule.spec import MatchSpec, SeatSpec, SpecError
 from referee.tournament.identity import config_of
 
 
@@ -168,3 +168,11 @@ def test_the_schedule_is_the_same_under_any_hash_seed(make_tournament):
         for seed in ("1", "2")
     }
     assert len(outputs) == 1
+
+
+def test_a_bot_that_joins_a_swiss_late_adds_no_round_to_the_matches_that_are_expected(make_tournament):
+    """The file says no number of rounds: so many as a knockout of the bots that the run began with would need."""
+    config = config_of(make_tournament(4, format="swiss"))
+    late = SeatSpec("f" * 16, "late", "1")
+    joined = replace(config, field=replace(config.field, late=("late",)), participants=(*config.participants, late))
+    assert joined.extent() == config.extent()
