@@ -4,17 +4,19 @@ asks here.
 Homes may be unset or read-only, and the folder for temporary files may have a path too long for a socket.
 """
 
+import fcntl
 import glob
 import os
 import pwd
 import re
+import secrets
 import shutil
 import socket
 import stat
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from referee.errors import ExpectedError, UsageError
@@ -34,6 +36,10 @@ _MOST_LINKS = 40
 
 _LEFT_AFTER_S = 60.0
 """Who makes a file writes to it more often."""
+
+_TEMPORARY = re.compile(r"\.(\d+)(\.[0-9a-f]{8})?\.tmp(-wal|-shm|-journal)?")
+"""What follows the name of a file in that of a temporary one: the process, a random word (not in older versions), and
+what a database has beside it."""
 
 _NO_HOME = Path("/nonexistent")
 """The home of a user without one, as Debian names it."""
@@ -106,17 +112,47 @@ def place_to_write(path: Path, otherwise: str) -> Path:
 
 
 def temporary_beside(path: Path) -> Path:
-    """The file in which this process makes what is to replace `path`. Removes those of processes that were killed while
-    they did so."""
-    own = f".{path.name}.{os.getpid()}.tmp"
+    """A new file in which this process makes what is to replace `path`, with a name that nobody guesses. Removes those
+    of processes that were killed while they did so."""
     with suppress(OSError):
-        for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-            pid = left.name.removeprefix(f".{path.name}.").removesuffix(".tmp")
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp*"):
+            found = _TEMPORARY.fullmatch(left.name.removeprefix(f".{path.name}"))
             # A process of another container, or machine, is not seen here.
             rests = time.time() - left.lstat().st_mtime > _LEFT_AFTER_S
-            if left.name != own and pid.isdecimal() and rests and not Path("/proc", pid).exists():
+            if found and rests and not Path("/proc", found[1]).exists():
                 left.unlink()
-    return path.with_name(own)
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+
+
+@contextmanager
+def folder_beside(target: Path, mode: int = 0o777) -> Iterator[Path]:
+    """A new folder in which this process makes what is to take the place of `target`. It is removed at the end, unless
+    it was renamed. Removes those that killed processes left. OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for left in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 8}"):
+        with suppress(OSError), _locked(left):
+            if any(left.iterdir()):  # an empty one may be another process's, which is about to lock it
+                shutil.rmtree(left)
+    made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    made.mkdir(mode=mode)
+    try:
+        with ExitStack() as held:
+            with suppress(OSError):  # a file system without locks
+                held.enter_context(_locked(made))
+            yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else has the lock of the folder while this lasts. OSError if somebody has it."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(file)
 
 
 def configuration_folder() -> Path:

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import secrets
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,9 +23,10 @@ from leaderboard.run_table import counted_rows
 from leaderboard.schedule_view import Pairing, view_schedule
 from leaderboard.store import Store, StoreError
 from referee.errors import PlatformError
-from referee.folders import file_to_write
+from referee.folders import temporary_beside
 from referee.record import Record, RecordError, read_record
 from referee.record.narration import EVERYTHING
+from referee.run.folder import output_file
 from referee.run.run import Run
 from referee.texts import plural
 
@@ -102,8 +102,8 @@ def write_run(
 @contextmanager
 def _replacing(file: Path) -> Iterator[Path]:
     """A file to write, which takes the place of `file` once it is complete. UsageError if that is no ordinary file."""
-    file = file_to_write(file, "name another file")
-    made = file.with_name(f".{file.name}-{secrets.token_hex(4)}.tmp")
+    file = output_file(file, "name another file")
+    made = temporary_beside(file)
     try:
         yield made
         made.replace(file)

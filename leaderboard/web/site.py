@@ -6,13 +6,15 @@ a match comes from `leaderboard.export.page`.
 """
 
 import asyncio
+import glob
 import json
 import os
 import re
-import secrets
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape, unescape
@@ -32,7 +34,7 @@ from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import public_record
 from leaderboard.web.tables import Tables, TablesBusy
 from referee.errors import PlatformError, UsageError
-from referee.folders import place_to_write
+from referee.folders import folder_beside, place_to_write
 from referee.record import RecordError, read_record
 from referee.record.narration import EVERYTHING
 from referee.record.store import FileStamp
@@ -41,6 +43,9 @@ from referee.texts import one_line
 
 MARKER: Final = ".crosstown-site"
 """A file in each folder that this module wrote: only such a folder is replaced."""
+
+_OLD: Final = "-old"
+"""Follows the name of a site while another takes its place."""
 
 _REPLAYS: Final = "replays.json"
 _SCRIPTS: Final = ("sort.js", "times.js")
@@ -99,26 +104,25 @@ def publish(
     address of the site, with which the links of its feeds begin; without it they are relative. Matches are drawn by
     `jobs` processes; `report` is called with the number of drawn matches and the number of all.
     """
-    try:
-        target = place_to_write(target, "choose another folder")  # that a link names, which a web server may show
-        made = target.parent / f".{target.name}-{secrets.token_hex(4)}"
-        _check(target)
-        made.mkdir(parents=True)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be made ({error.strerror})", "choose another folder") from None
-    try:
-        site = _Site(runs, names, made, target, hand_ins, caption, url)
-        pages = asyncio.run(site.write())
-        replays, kept, unreadable = site.write_replays(jobs, report)
-        (made / MARKER).write_text("written by: crosstown publish\n", encoding="utf-8")
-        _swap(made, target)
-    except OSError as error:
-        raise PlatformError(
-            f"{error.filename or target}: cannot be written ({error.strerror or error})",
-            "choose another folder, or free space",
-        ) from None
-    finally:
-        _remove(made)
+    with ExitStack() as stack:
+        try:
+            target = place_to_write(target, "choose another folder")  # that a link names, which a web server may show
+            _put_back(target)
+            _check(target)
+            made = stack.enter_context(folder_beside(target))
+        except OSError as error:
+            raise UsageError(f"{target} cannot be made ({error.strerror})", "choose another folder") from None
+        try:
+            site = _Site(runs, names, made, target, hand_ins, caption, url)
+            pages = asyncio.run(site.write())
+            replays, kept, unreadable = site.write_replays(jobs, report)
+            (made / MARKER).write_text("written by: crosstown publish\n", encoding="utf-8")
+            _swap(made, target)
+        except OSError as error:
+            raise PlatformError(
+                f"{error.filename or target}: cannot be written ({error.strerror or error})",
+                "choose another folder, or free space",
+            ) from None
     return Published(pages, replays, kept, tuple(unreadable), site.left_out)
 
 
@@ -130,22 +134,24 @@ def _check(target: Path) -> None:
 
 
 def _swap(made: Path, target: Path) -> None:
-    old = made.with_name(f"{made.name}-old")
+    old = made.with_name(f"{made.name}{_OLD}")
     if target.exists():
         target.rename(old)
-    made.rename(target)
-    _remove(old)
+    try:
+        made.rename(target)
+    except OSError:
+        _put_back(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
-def _remove(folder: Path) -> None:
-    if not folder.is_dir():
-        return
-    for parent, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            Path(parent, name).unlink()
-        for name in folders:
-            Path(parent, name).rmdir()
-    folder.rmdir()
+def _put_back(target: Path) -> None:
+    """Give the site its name again if it has lost it between the two renames, and remove it if another has the name."""
+    for old in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 8}{_OLD}"):
+        if not target.exists():
+            old.rename(target)
+        elif (old / MARKER).is_file():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 class _Site:

@@ -5,7 +5,6 @@ import errno
 import io
 import json
 import os
-import secrets
 import shutil
 import sys
 import textwrap
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from referee.errors import PlatformError, UsageError
-from referee.folders import file_to_write
+from referee.folders import temporary_beside
 from referee.texts import one_line, plural
 
 if TYPE_CHECKING:
@@ -313,10 +312,12 @@ def _milliseconds(value: float | None) -> str:
 def write_whole(path: Path, text: str, otherwise: str) -> None:
     """The whole file or nothing of it, with the folders that lead to it. UsageError for a path
     that can be no file, PlatformError; the next step of both is `otherwise`."""
+    from referee.run.folder import output_file
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole = file_to_write(path, otherwise)
-        temporary = whole.with_name(f".{whole.name}.{secrets.token_hex(8)}.tmp")
+        whole = output_file(path, otherwise)
+        temporary = temporary_beside(whole)
         try:
             with temporary.open("x", encoding="utf-8", errors="replace") as file:  # follows no link
                 file.write(text)

@@ -18,7 +18,6 @@ Builds, tables and caches are not in it: they are made again. It holds secrets, 
 
 import json
 import os
-import secrets
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -31,13 +30,14 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import PlatformError, UsageError
+from referee.folders import folder_beside
 from referee.ladder.config import LadderConfig
 from referee.ladder.database import OWNER_ONLY
 from referee.ladder.schema import SCHEMA_VERSION
 from referee.ladder.season import read_season, season_file
 from referee.process.sources import EntryError
 from referee.process.store import hold
-from referee.process.trees import remove_tree, walk
+from referee.process.trees import walk
 from referee.record.journal import Control, anchors_of
 from referee.record.store import is_live, match_id_of
 from referee.run.folder import RunFolder, runs_in
@@ -98,48 +98,46 @@ def back_up(config: LadderConfig, target: Path, report: Callable[[str], None] = 
         raise UsageError(f"{config.data} has no ladder in it", "start it first: crosstown serve, or give --file FILE")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is there already", "give a new folder for each backup")
-    half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
-        half.mkdir(parents=True, mode=0o700)
-        copies, season = _Copies(half, report), read_season(config.data).number
-        with suppress(FileNotFoundError):  # before the journals: else it could call blocks over that are open in these
-            copies.copy(season_file(config.data), season_file(config.data).name)
-        divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
-        for ended in _folders(config.data / "seasons"):
-            for run in _runs(ended):
-                _copy_run(run, f"seasons/{ended.name}/divisions/{run.name}", copies)
-        for path in _files(tls := config.data / "tls"):
+        with folder_beside(target, mode=0o700) as half:
+            copies, season = _Copies(half, report), read_season(config.data).number
+            # Before the journals: else it could call blocks over that are open in these.
             with suppress(FileNotFoundError):
-                copies.copy(path, f"tls/{path.relative_to(tls)}")
-        contents = _copy_database(config.data / _DATABASE, copies)
-        for content in contents:
-            _copy_content(config.content / content, f"content/{content}", copies)
-        _copy_logs(config.data / "hand_ins" / "logs", copies)
-        if config.path.is_file():
-            copies.copy(config.path, _FILE)
-        if read_season(config.data).number != season:  # its runs went elsewhere while they were copied
-            raise PlatformError(f"season {season} ended while it was copied", "make the backup once more")
-        made = {
-            "format": FORMAT,
-            "ladder": config.name,
-            "made": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "crosstown": version("crosstown-arena"),
-            "schema": SCHEMA_VERSION,
-            "divisions": divisions,
-            "files": copies.known,
-        }
-        _write_private(half / MANIFEST, json.dumps(made))
-        os.sync()  # one for all files, which may be many
-        if target.is_dir():
-            target.rmdir()
-        half.rename(target)
+                copies.copy(season_file(config.data), season_file(config.data).name)
+            divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
+            for ended in _folders(config.data / "seasons"):
+                for run in _runs(ended):
+                    _copy_run(run, f"seasons/{ended.name}/divisions/{run.name}", copies)
+            for path in _files(tls := config.data / "tls"):
+                with suppress(FileNotFoundError):
+                    copies.copy(path, f"tls/{path.relative_to(tls)}")
+            contents = _copy_database(config.data / _DATABASE, copies)
+            for content in contents:
+                _copy_content(config.content / content, f"content/{content}", copies)
+            _copy_logs(config.data / "hand_ins" / "logs", copies)
+            if config.path.is_file():
+                copies.copy(config.path, _FILE)
+            if read_season(config.data).number != season:  # its runs went elsewhere while they were copied
+                raise PlatformError(f"season {season} ended while it was copied", "make the backup once more")
+            made = {
+                "format": FORMAT,
+                "ladder": config.name,
+                "made": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "crosstown": version("crosstown-arena"),
+                "schema": SCHEMA_VERSION,
+                "divisions": divisions,
+                "files": copies.known,
+            }
+            _write_private(half / MANIFEST, json.dumps(made))
+            os.sync()  # one for all files, which may be many
+            if target.is_dir():
+                target.rmdir()
+            half.rename(target)
     except OSError as error:
         raise PlatformError(
             f"{error.filename or target}: the backup could not be made ({error.strerror})",
             "free some space, or choose another folder; the ladder itself was only read",
         ) from None
-    finally:
-        remove_tree(half)
     return made
 
 
@@ -229,26 +227,25 @@ def restore(backup: Path, config: LadderConfig, report: Callable[[str], None] = 
             f"{data} is there already, and a restored ladder takes no other's place",
             'move it away, or choose another folder: data = "..." in the ladder\'s file',
         )
-    half = data.with_name(f".{data.name}-{secrets.token_hex(4)}")
     try:
-        half.mkdir(parents=True, mode=0o700)
-        copies = _Copies(half, report)
-        for name, (size, digest) in made["files"].items():
-            if name == _FILE:
-                continue
-            source = _within(backup, name)
-            copies.copy(source, name)
-            if copies.known[name] != (size, digest):
-                raise UsageError(f"{source} is not the file that was backed up", "use another backup")
-        annulled = _follow_journals(half / _DATABASE)
-        for run in _runs(half):
-            _check_run(run, [act for act in annulled if act.division == run.name])
-        _check_content(half / "content")
-        os.sync()
-        half.chmod(0o755)
-        if data.is_dir():
-            data.rmdir()
-        half.rename(data)
+        with folder_beside(data, mode=0o700) as half:
+            copies = _Copies(half, report)
+            for name, (size, digest) in made["files"].items():
+                if name == _FILE:
+                    continue
+                source = _within(backup, name)
+                copies.copy(source, name)
+                if copies.known[name] != (size, digest):
+                    raise UsageError(f"{source} is not the file that was backed up", "use another backup")
+            annulled = _follow_journals(half / _DATABASE)
+            for run in _runs(half):
+                _check_run(run, [act for act in annulled if act.division == run.name])
+            _check_content(half / "content")
+            os.sync()
+            half.chmod(0o755)
+            if data.is_dir():
+                data.rmdir()
+            half.rename(data)
     except FileNotFoundError as error:
         raise UsageError(f"{error.filename} is missing in the backup", "use another backup") from None
     except OSError as error:
@@ -256,8 +253,6 @@ def restore(backup: Path, config: LadderConfig, report: Callable[[str], None] = 
             f"{error.filename or data}: cannot be written ({error.strerror})",
             "free some space, or choose another folder",
         ) from None
-    finally:
-        remove_tree(half)
     return made
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import ChangedError, JournalError, PlatformError, UsageError
+from referee.folders import file_to_write
 from referee.record.journal import JOURNAL
-from referee.record.store import RecordStore
+from referee.record.store import RecordStore, run_of
+from referee.run.head import head_file
 from referee.run.journal import JournalText, read_journal
 from referee.schedule.config import digest, make_field
 from referee.schedule.formats.registry import UnknownFormat, get_format
@@ -93,6 +95,19 @@ class RunFolder:
             raise PlatformError(
                 f"cannot make the folder {error.filename}: {error.strerror}", "choose another place with --out"
             ) from error
+
+
+def output_file(path: Path, otherwise: str) -> Path:
+    """As `file_to_write`, for a report or an export. UsageError, too, for a file that is there and that no command
+    could make again: of a run, or a TOML file, which people write."""
+    place = file_to_write(path, otherwise)
+    run = RunFolder(place.parent)
+    of_run = (run.journal, head_file(run.journal), run.secrets, run.signature, run.lock, run.machines, run.database)
+    if place.exists() and ((place in of_run and run.journal.exists()) or run_of(place) is not None):
+        raise UsageError(f"cannot write {path}: it is a file of the run in {run_of(place) or run.path}", otherwise)
+    if place.exists() and place.suffix == ".toml":
+        raise UsageError(f"cannot write {path}: it is there, and may be a tournament file", otherwise)
+    return place
 
 
 def folders_in(folder: Path) -> list[Path]:

@@ -11,7 +11,14 @@ import pytest
 
 from referee import folders
 from referee.errors import UsageError
-from referee.folders import cache_folder, configuration_folder, file_to_write, home_folder, place_to_write
+from referee.folders import (
+    cache_folder,
+    configuration_folder,
+    file_to_write,
+    folder_beside,
+    home_folder,
+    place_to_write,
+)
 from referee.run.head import write_durably
 
 Strange = Callable[[Path], None]
@@ -87,8 +94,11 @@ def test_a_relative_home_or_base_folder_is_as_none(monkeypatch: pytest.MonkeyPat
     assert configuration_folder() == tmp_path / ".config" / "crosstown"
 
 
-def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_path: Path) -> None:
-    (shared / f".head.{os.getpid()}.tmp").symlink_to(tmp_path / "precious")
+def test_the_temporary_file_of_a_durable_one_follows_no_link(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders.secrets, "token_hex", lambda _: "00000000")  # somebody has guessed it
+    (shared / f".head.{os.getpid()}.00000000.tmp").symlink_to(tmp_path / "precious")
     write_durably(shared / "head", "text\n")
     assert (shared / "head").read_text() == "text\n"
     assert (tmp_path / "precious").read_text() == "ours\n"
@@ -97,15 +107,29 @@ def test_the_temporary_file_of_a_durable_one_follows_no_link(shared: Path, tmp_p
 def test_the_temporary_files_of_killed_processes_are_removed_by_the_next_that_writes_there(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    left, fresh, alive, others = (
-        tmp_path / f".head.{name}.tmp" for name in (gone.pid, f"0{gone.pid}", os.getppid(), "draft")
-    )
-    for path in (left, fresh, alive, others):
+    left = [f"{gone.pid}.tmp", f"{gone.pid}.0123abcd.tmp", f"{gone.pid}.0123abcd.tmp-wal"]
+    others = ["draft.tmp", f"{os.getppid()}.0123abcd.tmp", f"{gone.pid}.{os.getppid()}.0123abcd.tmp"]
+    fresh = tmp_path / f".head.0{gone.pid}.tmp"
+    for path in (fresh, *(tmp_path / f".head.{name}" for name in (*left, *others))):
         path.touch()
-    for path in (left, alive, others):
-        os.utime(path, (0, 0))
+        if path != fresh:
+            os.utime(path, (0, 0))
     write_durably(tmp_path / "head", "text\n")
-    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "head", fresh, alive, others])
+    assert {path.name for path in tmp_path.iterdir()} == {"head", fresh.name, *(f".head.{name}" for name in others)}
+
+
+def test_a_folder_that_a_killed_process_was_making_is_removed_by_the_next_that_makes_it(tmp_path: Path) -> None:
+    left, others = tmp_path / ".site-0123abcd", (tmp_path / ".site-drafts", tmp_path / ".site-2-0123abcd")
+    for folder in (left, *others):
+        (folder / "pages").mkdir(parents=True)
+        (folder / "pages" / "1.html").touch()
+    with folder_beside(tmp_path / "site") as first:
+        (first / "index.html").touch()
+        with folder_beside(tmp_path / "site") as second:
+            assert {first, second, *others} == set(tmp_path.iterdir())  # one that is being made stays
+            (second / "index.html").touch()
+            second.rename(tmp_path / "site")
+    assert {tmp_path / "site", *others} == set(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["100%", "what?", "number#1", "two words", "line\nbreak", "b\udcf6tt", "bött"])

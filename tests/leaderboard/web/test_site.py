@@ -1,6 +1,7 @@
 """Runs as a folder of pages: every link leads to a file, and a file shows what the page shows a visitor."""
 
 import base64
+import errno
 import gzip
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 
 from leaderboard.web.hand_ins import Entry
 from leaderboard.web.site import MARKER, publish
-from referee.errors import UsageError
+from referee.errors import PlatformError, UsageError
 from tests.leaderboard.web.ladders import Intake
 
 ANN, BOB = "00ff00ff", "01ff00ff"
@@ -133,6 +134,37 @@ def test_a_match_that_has_not_changed_is_not_drawn_again(runs: Path, start, site
     assert (made.replays, made.kept) == (3, 2)
     assert (site / "runs/cup/matches/m1.html").stat().st_ino == before
     check_links(site)
+
+
+def test_a_site_whose_writing_was_killed_is_there_again_and_nothing_is_left(runs: Path, start, site: Path) -> None:
+    """A kill may come while pages are written, or between the two renames, when the site has no name."""
+    play(start, "m1")
+    publish(runs, site, ["cup"])
+    before = (site / "runs/cup/matches/m1.html").stat().st_ino
+    shutil.copytree(site, site.with_name(".site-0123abcd"))
+    site.rename(site.with_name(".site-89abcdef-old"))
+    assert publish(runs, site, ["cup"]).kept == 1
+    assert (site / "runs/cup/matches/m1.html").stat().st_ino == before
+    assert [path.name for path in site.parent.iterdir() if "site" in path.name] == ["site"]
+
+
+def test_a_site_that_cannot_be_put_in_its_place_leaves_the_one_that_was_there(
+    runs: Path, start, site: Path, monkeypatch
+) -> None:
+    play(start, "m1")
+    publish(runs, site, ["cup"])
+    before, rename = files(site), Path.rename
+
+    def fails(path: Path, target: Path) -> Path:
+        if target == site and not path.name.endswith("-old"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(PlatformError, match="cannot be written"):
+        publish(runs, site, ["cup"])
+    assert files(site) == before
+    assert [path.name for path in site.parent.iterdir() if "site" in path.name] == ["site"]
 
 
 def test_a_folder_with_other_files_is_not_replaced(runs: Path, start, site: Path) -> None:

@@ -53,6 +53,37 @@ def test_nothing_but_a_file_is_replaced(cup, crosstown, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["tournament.jsonl", "tournament.head", "luck.secret", "crosstown.db", "matches/RECORD", "../../cup.toml"],
+)
+def test_no_export_or_report_takes_the_place_of_what_nobody_can_make_again(cup, crosstown, tmp_path, name):
+    match = ids(cup)[0]
+    file = cup.path / name.replace("RECORD", f"{match}.jsonl.gz")
+    if not file.exists():
+        file.write_text("of the run")
+    (tmp_path / "link").symlink_to(file)
+    before = file.read_bytes()
+    for words in (
+        ("export", "cup", file, "--format", "jsonl"),
+        ("export", "cup", "link", "--format", "csv"),
+        ("matches", "export", match, file, "--format", "html"),
+        ("report", "cup", file),
+    ):
+        said = crosstown(*map(str, words))
+        assert said.code == 2, (words, said.out)
+        assert f"cannot write {'link' if 'link' in words else file}: it is" in said.err
+    assert file.read_bytes() == before
+
+
+def test_what_a_killed_export_left_is_removed_by_the_next(cup, crosstown, tmp_path):
+    for name in (".cup.db.4194305.0123abcd.tmp", ".cup.db.4194305.0123abcd.tmp-wal"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    exported(crosstown, tmp_path / "cup.db")
+    assert [path.name for path in tmp_path.iterdir() if ".tmp" in path.name] == []
+
+
 def test_a_zip_has_a_replay_of_each_match(cup, crosstown, tmp_path):
     file = tmp_path / "cup.zip"
     assert exported(crosstown, file) == f"{file}: 4 matches\n"
