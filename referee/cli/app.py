@@ -228,9 +228,9 @@ def _root(
 def _end_output(code: int) -> int:
     """Flush now, so that a reader who has left (`| head`) does not turn into a message and another exit code. What
     could not be printed for another reason, such as a full disk, is no success."""
-    from referee.cli.output import QuietStream
+    from referee.cli.output import QuietStream, output_lost
 
     for stream in (sys.stdout, sys.stderr):
         QuietStream(stream).flush()
     lost, QuietStream.lost = QuietStream.lost, None
-    return int(report(lost)) if lost is not None and code == ExitCode.OK else code
+    return int(report(output_lost(lost))) if lost is not None and code == ExitCode.OK else code

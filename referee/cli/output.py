@@ -31,7 +31,7 @@ PIPE_WIDTH = 4000
 class QuietStream:
     """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run.
 
-    Whatever else keeps it from being written is kept in `error`, for `settle` to raise once all is said; of stdout also
+    Whatever else keeps it from being written is kept in `error`, for `settle` to tell once all is said; of stdout also
     in `lost`, for the end of the command.
     """
 
@@ -59,10 +59,10 @@ class QuietStream:
                 self._give_up(error)
 
     def settle(self) -> None:
-        """Flush, and raise what kept output from being written; OSError."""
+        """Flush. PlatformError if something kept output from being written."""
         self.flush()
         if self.error is not None:
-            raise self.error
+            raise output_lost(self.error)
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -81,6 +81,13 @@ class QuietStream:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
+
+
+def output_lost(error: OSError) -> PlatformError:
+    """What the user is told of output that could not be written. A command prints after what it does, and `extend` that
+    is entered again would make a run longer twice."""
+    step = "free some space; the command may have done its work: look at that before you enter it again"
+    return PlatformError(f"the output cannot be written: {error.strerror}", step)
 
 
 def console(*, stderr: bool = False) -> "Console":

@@ -134,5 +134,6 @@ def test_output_that_cannot_be_written_is_an_error_and_no_empty_success(words):
             check=False,
         )
     assert done.returncode == 3
-    assert "No space left on device" in done.stderr
+    assert "error: the output cannot be written: No space left on device" in done.stderr
     assert "next: " in done.stderr
+    assert "the command may have done its work" in done.stderr
