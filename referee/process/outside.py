@@ -4,6 +4,7 @@ These are its interpreter with the packages that are installed for it, scripts a
 beside such a script, our own packages, what it may read by a grant, and, without a sandbox, files that options name.
 """
 
+import json
 import os
 import platform
 import re
@@ -19,6 +20,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from referee.process.entry import Entry
 from referee.process.fact_names import BESIDE, OUR_PACKAGES, PACKAGES_OF
@@ -105,6 +107,10 @@ def outside_of(entry: Entry, sandbox: Sandbox, prints: Prints) -> dict[str, str]
     places = {Path(os.path.realpath(path)) for path in named}
     if sandbox.profile == "plain":
         places |= {path for path in _named_by_options(entry) if not _is_in(path, places)}
+    if entry.environment is not None:
+        own = entry.environment.built.folder
+        added = _added_by(_packages_in(own / "python"))
+        places |= {path for path in map(Path, map(os.path.realpath, added)) if not _is_in(path, (own, *places))}
     home = Path(os.path.realpath(entry.home))
     found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
     for script, endings in scripts.items():
@@ -113,7 +119,7 @@ def outside_of(entry: Entry, sandbox: Sandbox, prints: Prints) -> dict[str, str]
     if _is_ours(programs):
         found[OUR_PACKAGES] = prints.of(*our_packages())
     for prefix in sorted(_other_pythons(entry, programs)):
-        if packages := sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern)):
+        if packages := _packages_in(prefix):
             found[f"{PACKAGES_OF}{prefix}"] = prints.of(*packages, *_added_by(packages))
     return found
 
@@ -122,13 +128,25 @@ def _is_in(path: Path, places: Iterable[Path]) -> bool:
     return any(path.is_relative_to(place) for place in places)
 
 
+def _packages_in(prefix: Path) -> list[Path]:
+    return sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern))
+
+
 def _added_by(packages: Iterable[Path]) -> Iterator[Path]:
-    """Folders that a Python finds packages in besides, by the .pth files there: of packages that are installed in place
-    while they are worked on (`pip install -e`)."""
-    for listed in sorted(path for place in packages for path in place.glob("*.pth")):
-        with suppress(OSError):
-            lines = listed.read_text("utf-8", errors="replace").splitlines()
-            yield from (Path(line) for line in lines if line.startswith("/") and is_folder(Path(line)))
+    """Folders that a Python finds packages in besides: of packages that are installed in place while they are worked on
+    (`pip install -e`). A .pth file there has the folder, or code that finds it; what pip keeps of the package has it
+    in both cases."""
+    for place in packages:
+        for listed in sorted(place.glob("*.pth")):
+            with suppress(OSError):
+                lines = listed.read_text("utf-8", errors="replace").splitlines()
+                yield from (Path(line) for line in lines if line.startswith("/") and is_folder(Path(line)))
+        for kept in sorted(place.glob("*.dist-info/direct_url.json")):
+            with suppress(OSError, ValueError, TypeError, KeyError):
+                said = json.loads(kept.read_bytes())
+                folder = Path(unquote(urlsplit(said["url"]).path))
+                if said["dir_info"]["editable"] is True and folder.is_absolute() and is_folder(folder):
+                    yield folder
 
 
 def _other_pythons(entry: Entry, programs: Iterable[Path]) -> set[Path]:

@@ -1,9 +1,11 @@
 """What plays with a bot from outside of its folder: which files count, and that every change of them shows."""
 
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
@@ -22,7 +24,9 @@ from referee.process.outside import (
     outside_of,
     runtime_of,
 )
+from referee.process.packages import Environment
 from referee.process.sandbox import Sandbox
+from referee.process.store import Built, Hold
 
 WriteBot = Callable[..., Path]
 
@@ -256,6 +260,27 @@ def test_packages_that_are_installed_in_place_for_another_python_count(write_bot
     before = named(folder)[key]
     (source / "mine.py").write_text("2")
     assert named(folder)[key] != before
+
+
+def test_packages_that_are_installed_in_place_for_the_bot_alone_count(write_bot: WriteBot, tmp_path: Path) -> None:
+    """requirements.txt has `-e /where/it/lies`."""
+    made, source = tmp_path / "made", tmp_path / "my own"
+    for name, editable in (("mine", True), ("other", False), ("inside", True)):
+        about = made / "python" / "lib" / "python3.11" / "site-packages" / f"{name}-1.dist-info"
+        about.mkdir(parents=True)
+        url = (made / "inside" if name == "inside" else source).as_uri()
+        (about / "direct_url.json").write_text(json.dumps({"url": url, "dir_info": {"editable": editable}}))
+    for folder in (source, made / "inside"):
+        folder.mkdir()
+        (folder / "mine.py").write_text("1")
+    entry = load_entry(write_bot({"bot.py": ""}))
+    built = Built("0" * 16, made, tmp_path / "log.txt", 0.0, 0.0, "", "", "plain")
+    entry = replace(entry, environment=Environment(built, Hold.on(tmp_path)))
+    before = outside_of(entry, Sandbox(), Prints(0))
+    (source / "mine.py").write_text("2")
+    after = outside_of(entry, Sandbox(), Prints(0))
+    assert {path for path in after if before[path] != after[path]} == {str(source)}
+    assert not [path for path in after if path.startswith(str(made))]
 
 
 @pytest.mark.parametrize(
