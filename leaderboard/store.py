@@ -7,9 +7,10 @@ newer or damaged one made again. WAL, with one writer: the holder of the run's l
 import marshal
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
+from stat import S_ISREG
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -408,6 +409,7 @@ def put_snapshot(path: Path, name: str, fingerprint: str, content: str) -> None:
 def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
     uri = f"{path.resolve().as_uri()}?mode={mode}"
     try:
+        _check_ordinary(path)
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
             if (version := _version(connection)) not in _READABLE:
@@ -419,7 +421,16 @@ def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         raise _store_error(path, error) from error
 
 
+def _check_ordinary(path: Path) -> None:
+    """StoreError for a pipe in the place of the database or its journal: SQLite would wait for it without end."""
+    for name in (path, path.with_name(f"{path.name}-journal")):
+        with suppress(OSError):  # there is none, or SQLite says what is wrong
+            if not S_ISREG(name.stat().st_mode):
+                raise StoreError(f"{name} is not an ordinary file")
+
+
 def _open_for_writing(path: Path, *, check: bool) -> "Database":
+    _check_ordinary(path)
     try:
         db = _connect(path)
         try:

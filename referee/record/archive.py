@@ -20,7 +20,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
-from referee.record.files import MOST_BYTES
+from referee.record.files import MOST_BYTES, open_ordinary
 from referee.record.format import RecordError
 from referee.record.sync_folder import sync_folder
 
@@ -88,7 +88,7 @@ class Archive:
     def read(self, packed: Packed) -> bytes:
         """The bytes of a record. RecordError if they are not those that were packed."""
         try:
-            with self.path.open("rb") as file:
+            with open_ordinary(self.path) as file:
                 file.seek(packed.offset)
                 data = file.read(packed.size_bytes)
         except OSError as error:
@@ -161,7 +161,7 @@ def write_archive(path: Path, records: Iterable[tuple[str, int, bytes]]) -> None
 @lru_cache(maxsize=1024)
 def _open(path: Path, _inode: int, _ctime_ns: int, size: int, mtime_ns: int) -> Archive:
     end_bytes = len(_stored(" " * _END_CHARS))
-    with path.open("rb") as file:
+    with open_ordinary(path) as file:
         stat = os.fstat(file.fileno())
         file.seek(max(0, size - end_bytes))
         end = file.read()
@@ -186,7 +186,7 @@ def _key(path: Path, stat: os.stat_result) -> tuple[Path, int, int, int]:
 @lru_cache(maxsize=16)
 def _read_index(path: Path, _inode: int, _ctime_ns: int, _mtime_ns: int, at: int, size: int) -> list[bytes]:
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             file.seek(at)
             unpacker = zlib.decompressobj(wbits=31)
             index = unpacker.decompress(file.read(size), _MOST_INDEX_BYTES)

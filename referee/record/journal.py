@@ -49,7 +49,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
-from referee.record.files import read_ordinary
+from referee.record.files import open_ordinary, read_ordinary
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
 ControlKind: TypeAlias = Literal[
@@ -166,7 +166,7 @@ _TAIL_BYTES = 64
 
 def chain_before(journal: Path, end: int) -> str:
     """The chain in the line that ends at this offset of a journal; '' if none does. OSError."""
-    with journal.open("rb") as file:
+    with open_ordinary(journal) as file:
         return _chain_before(file, end)
 
 
@@ -182,7 +182,7 @@ def _chain_before(file: BinaryIO, end: int) -> str:
 def lines_since(path: Path, last: JournalLine, number: int) -> tuple[JournalLine, ...] | None:
     """The whole lines of the journal at `path` that follow the line `last`, its `number`th; None if the journal has
     another one there. What lies before that line is not read. JournalDamage, OSError."""
-    with path.open("rb") as file:
+    with open_ordinary(path) as file:
         if _chain_before(file, last.end) != last.chain:
             return None
         return _parse(path, file.read(), last.chain, last.end, number + 1)

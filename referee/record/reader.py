@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
+from referee.record.files import open_ordinary
 from referee.record.format import (
     CHAIN_START,
     Footer,
@@ -99,11 +100,10 @@ def parse_record(path: Path, data: bytes) -> Record:
 def read_header(path: Path) -> Header:
     """The header of the record in `path`, without reading the rest. RecordError as for `read_record`."""
     try:
-        data = b""
-        if path.is_file():  # a pipe would be waited for without end
-            with path.open("rb") as file:
+        try:
+            with open_ordinary(path) as file:
                 data = file.read(_HEADER_BYTES)
-        elif not path.exists():
+        except FileNotFoundError:
             data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
@@ -142,7 +142,7 @@ class RecordFollower:
 
     def _new_bytes(self) -> bytes:
         try:
-            with self.path.open("rb") as file:
+            with open_ordinary(self.path) as file:
                 file.seek(self._offset)
                 return file.read()
         except FileNotFoundError:

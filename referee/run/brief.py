@@ -68,7 +68,7 @@ def brief_lines(journal: Path) -> tuple[JournalLine, ...]:
 def _read(path: Path) -> _Kept | None:
     """None if there is none that this user has made."""
     with suppress(OSError, ValueError), no_collection():
-        seal, content = path.read_text(encoding="ascii").split("\n", 1)
+        seal, content = read_ordinary(path).decode("ascii").split("\n", 1)
         if is_sealed(seal, _PURPOSE, content):
             stamp, digest, lines = json.loads(content)
             return _Kept(stamp, digest, tuple(_line(values) for values in lines))

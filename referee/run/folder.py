@@ -11,6 +11,7 @@ from typing import Any
 
 from referee.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.folders import file_to_write
+from referee.record.files import open_ordinary
 from referee.record.journal import JOURNAL
 from referee.record.store import RecordStore, run_of
 from referee.run.head import head_file
@@ -251,10 +252,11 @@ def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
     """Every run in `out` with what it was begun with, by its journal's first line; passed over where that is none."""
     for path in sorted(out.iterdir()) if out.is_dir() else ():
         folder = RunFolder(path)
-        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), folder.journal.open("rb") as file:
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), open_ordinary(folder.journal) as file:
             configuration = json.loads(file.readline())[2]["configuration"]
             digest(configuration)
-            yield folder, configuration
+            if isinstance(configuration, dict):
+                yield folder, configuration
 
 
 def has_run(out: Path, description: Mapping[str, Any]) -> bool:

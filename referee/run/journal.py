@@ -41,6 +41,7 @@ from typing import Any, Self
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import file_to_write
 from referee.garbage import no_collection
+from referee.record.files import open_ordinary
 from referee.record.format import CHAIN_START, dumps, seal
 from referee.record.journal import (
     BLOCK,
@@ -340,7 +341,7 @@ def _checked(path: Path, read: Callable[[], tuple[JournalLine, ...]], *, brief: 
 
 def identity_of(path: Path) -> str:
     """`JournalText.identity` of the journal at `path`, of which only the first line is read; '' if there is none."""
-    with suppress(JournalDamage, OSError, KeyError), path.open("rb") as file:
+    with suppress(JournalDamage, OSError, KeyError), open_ordinary(path) as file:
         return JournalText(parse_lines(path, file.readline())).identity
     return ""
 

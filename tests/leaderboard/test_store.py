@@ -1,11 +1,20 @@
 """The database is an index: derived, replaceable, all or nothing."""
 
+import os
 import sqlite3
 
 import pytest
 
 from leaderboard.index import load_index
-from leaderboard.store import RATING_COLUMNS, SCHEMA_VERSION, Store, StoreError, find_row, read_rows, read_snapshot
+from leaderboard.store import (
+    RATING_COLUMNS,
+    SCHEMA_VERSION,
+    Store,
+    StoreError,
+    find_row,
+    read_rows,
+    read_snapshot,
+)
 from referee.run.folder import RunFolder
 
 
@@ -243,3 +252,15 @@ def test_a_file_is_read_whole_only_to_be_checked(tmp_path, make_row, monkeypatch
     with Store(path, check=check) as store:
         assert len(store.rows()) == 1
     assert any("quick_check" in statement for statement in said) == check
+
+
+@pytest.mark.parametrize("name", ["crosstown.db", "crosstown.db-journal"])
+def test_a_pipe_in_the_place_of_the_database_is_refused_at_once(tmp_path, name):
+    path = tmp_path / "crosstown.db"
+    Store(path).close()
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(StoreError, match=f"{name} is not an ordinary file"):
+        read_rows(path)
+    with pytest.raises(StoreError, match=f"{name} is not an ordinary file"):
+        Store(path)

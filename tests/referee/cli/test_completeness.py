@@ -326,12 +326,16 @@ def alarm():
 
 @pytest.mark.parametrize(
     "name",
-    ["tournament.jsonl", "tournament.head", "tournament.signature", "tournament.brief", "status.json", "run.lock"],
+    [
+        *("tournament.jsonl", "tournament.head", "tournament.signature", "tournament.brief", "status.json", "run.lock"),
+        *("crosstown.db", "crosstown.db-journal", "matches/packed/2026-01-01.1.pack.gz"),
+    ],
 )
 def test_a_pipe_in_the_place_of_a_file_keeps_no_command_waiting(finished, crosstown, alarm, name):
     folder = finished(played=24)
     path = folder.path / name
+    path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     for words in (("matches", "verify", "cup"), ("matches", "list", "cup"), ("standings", "cup")):
-        assert crosstown(*words).code in (0, 1, 3)
+        assert crosstown(*words).code in (0, 1, 2, 3)

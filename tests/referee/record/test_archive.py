@@ -284,6 +284,14 @@ def test_a_small_archive_whose_index_unpacks_to_much_or_lies_elsewhere_is_refuse
         assert peak < 8 << 20
 
 
+def test_a_pipe_that_is_named_like_an_archive_is_refused_at_once(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    (tmp_path / "packed").mkdir()
+    os.mkfifo(tmp_path / "packed" / "2026-01-01.1.pack.gz")
+    with pytest.raises(RecordError, match="it is not an ordinary file"):
+        store.stamps()
+
+
 @pytest.mark.parametrize("name", ["", "../m1.jsonl.gz", "m 1.jsonl.gz", "m1\n.jsonl.gz", "m\udc80.jsonl.gz", "m1"])
 def test_a_name_that_is_no_record_is_in_no_archive(tmp_path: Path, name: str) -> None:
     store = filled(tmp_path)

@@ -336,6 +336,6 @@ def test_a_footer_that_forgets_a_seat_is_a_problem_of_its_line(closed: Path, tmp
 def test_a_pipe_that_is_named_like_a_record_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "m000000-00000000.jsonl.gz"
     os.mkfifo(path)
-    for read in (read_record, read_header):
+    for read in (read_record, read_header, lambda path: RecordFollower(path).poll()):
         with pytest.raises(RecordError, match="not an ordinary file"):
             read(path)

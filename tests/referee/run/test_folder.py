@@ -180,6 +180,15 @@ def test_a_file_with_fewer_blocks_than_its_run_has_is_refused_with_both_numbers(
         choose_folder(out, describe(make_tournament(blocks=5, seed=2)), new=False)
 
 
+def test_what_is_no_journal_in_the_place_of_another_journal_is_passed_over(make_tournament, out):
+    begin(RunFolder(out / "last week"), describe(make_tournament()))
+    for name in ("pipe", "list"):
+        (out / name).mkdir()
+    os.mkfifo(out / "pipe" / "tournament.jsonl")
+    (out / "list" / "tournament.jsonl").write_text('["created", "", {"configuration": []}, ""]\n')
+    assert choose_folder(out, describe(make_tournament()), new=False).path == out / "last week"
+
+
 def test_a_file_in_the_way_is_not_written_over(make_tournament, out):
     out.mkdir()
     (out / "cup").touch()
