@@ -408,11 +408,12 @@ def put_snapshot(path: Path, name: str, fingerprint: str, content: str) -> None:
 @contextmanager
 def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
     uri = f"{path.resolve().as_uri()}?mode={mode}"
+    readable = _READABLE if mode == "ro" else (SCHEMA_VERSION,)
     try:
         _check_ordinary(path)
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
-            if (version := _version(connection)) not in _READABLE:
+            if (version := _version(connection)) not in readable:
                 raise StoreError(f"{path} has schema version {version}, not {SCHEMA_VERSION}")
             yield connection
         finally:

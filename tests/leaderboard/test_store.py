@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import nullcontext
 
 import pytest
 
@@ -9,9 +10,11 @@ from leaderboard.index import load_index
 from leaderboard.store import (
     RATING_COLUMNS,
     SCHEMA_VERSION,
+    Batches,
     Store,
     StoreError,
     find_row,
+    put_snapshot,
     read_rows,
     read_snapshot,
 )
@@ -264,3 +267,20 @@ def test_a_pipe_in_the_place_of_the_database_is_refused_at_once(tmp_path, name):
         read_rows(path)
     with pytest.raises(StoreError, match=f"{name} is not an ordinary file"):
         Store(path)
+
+
+def test_nothing_is_kept_in_a_database_of_an_older_version_that_would_not_be_read_there(tmp_path):
+    """Each command kept it again."""
+    path = tmp_path / "crosstown.db"
+    Store(path).close()
+    batches = Batches(path)
+    for version in (9, SCHEMA_VERSION):
+        connection = sqlite3.connect(path)
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.close()
+        with nullcontext() if version == SCHEMA_VERSION else pytest.raises(StoreError, match="schema version 9"):
+            put_snapshot(path, "table", "mark", "{}")
+        with nullcontext() if version == SCHEMA_VERSION else pytest.raises(StoreError, match="schema version 9"):
+            batches.put("batch", "mark", {"listed": b"1"})
+        assert (read_snapshot(path, "table", "mark") is not None) == (version == SCHEMA_VERSION)
+        assert (batches.read("batch", "mark", ["listed"]) is not None) == (version == SCHEMA_VERSION)
