@@ -278,8 +278,8 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
         )
     has, wanted = lengths
     short = [name for name in wanted if is_shorter(name, wanted[name], has[name])]
-    said = "; ".join(f"{name} = {has[name]:g}, and the file says {wanted[name]:g}" for name in short)
-    lowest = " and ".join(f"{name} = {has[name]:g}" for name in short)
+    said = "; ".join(f"{name} = {has[name]}, and the file says {wanted[name]}" for name in short)
+    lowest = " and ".join(f"{name} = {has[name]}" for name in short)
     return ChangedError(
         f"the run in {folder.path} has {said}: a run cannot become shorter",
         f"write {lowest} in the file to continue the run, or start a new one beside it with --new; the old one is kept",

@@ -180,6 +180,14 @@ def test_a_file_with_fewer_blocks_than_its_run_has_is_refused_with_both_numbers(
         choose_folder(out, describe(make_tournament(blocks=5, seed=2)), new=False)
 
 
+def test_a_large_number_of_blocks_is_told_whole(make_tournament, out):
+    folder = RunFolder(out / "cup")
+    begin(folder, describe(make_tournament(blocks=1_234_567)))
+    with pytest.raises(ChangedError, match="has blocks = 1234567, and the file says 1234566") as caught:
+        choose_folder(out, describe(make_tournament(blocks=1_234_566)), new=False)
+    assert caught.value.next_step.startswith("write blocks = 1234567 in the file to continue the run")
+
+
 def test_what_is_no_journal_in_the_place_of_another_journal_is_passed_over(make_tournament, out):
     begin(RunFolder(out / "last week"), describe(make_tournament()))
     for name in ("pipe", "list"):
