@@ -237,10 +237,11 @@ class JournalText:
                     left[control.entry_id] = control
                 for entry in [entry for entry, one in left.items() if brings_down(control, one)]:
                     found[entry] = left.pop(entry), set()
-                if control.kind == "reopened":
-                    for decided, again in found.values():
-                        if brings_down(control, decided):
-                            again.add(control.match_id)
+                for decided, again in found.values():
+                    if control.kind == "annulled":
+                        again.discard(control.match_id)
+                    elif control.kind == "reopened" and brings_down(control, decided):
+                        again.add(control.match_id)
         return tuple(found.values())
 
     def until(self, event: int) -> "JournalText":

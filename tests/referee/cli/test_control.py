@@ -182,6 +182,22 @@ def test_every_table_says_whose_disqualification_is_to_be_decided_again(make_run
     assert said not in crosstown("standings", "cup").out.replace("\n", " ")
 
 
+def test_a_disqualification_does_not_wait_for_a_match_that_is_not_played_again_after_all(make_run, crosstown):
+    """It is decided when the run goes on, as if the match had been annulled at once."""
+    folder = make_run()
+    said = "The disqualification of '[b]bob' rested on what was changed since"
+    first, *_ = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+    bob = next(bot for bot in Run(folder).participants if bot.name == "[b]bob")
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(Control("breaker", 3, entry_id=bob.entry_id, choice="annul", name=bob.name, by="rule"))
+    assert crosstown("annul", "cup", first, "--replay").code == 0
+    assert crosstown("annul", "cup", first).code == 0
+    assert said in json.loads(crosstown("standings", "cup", "--json").out)["caption"]
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed", found=3, moved=[])
+    assert said not in json.loads(crosstown("standings", "cup", "--json").out)["caption"]
+
+
 def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):
     folder = make_run()
     first, second, *_ = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
