@@ -109,14 +109,14 @@ class Glances:
 
     def _glance(self, run: RunFolder) -> tuple[object, Glance]:
         """As of which change of the run, and what there is to tell."""
-        if self._tables.kept(run) is not None:
-            self._tables.of(run)  # which waits for a moment if the run has changed
-        if (kept := self._tables.kept(run)) is not None:
-            changed, known = kept
-            rows = known.table
-            return changed, _seen(run, len(known.counted.rows), rows, known.format_table, known.counted.annulled)
         changed = run.changed()
         try:
+            if self._tables.kept(run) is not None:
+                self._tables.of(run)  # which waits for a moment if the run has changed
+            if (kept := self._tables.kept(run)) is not None:
+                as_of, known = kept
+                counted = known.counted
+                return as_of, _seen(run, len(counted.rows), known.table, known.format_table, counted.annulled)
             found = run_table(self._tables.facts(run).run or Run(run, JournalText()))
         except Exception as error:  # one run must not hide the others; its own page has the whole story
             return changed, Glance(problem=type(error).__name__)

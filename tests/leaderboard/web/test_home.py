@@ -122,6 +122,24 @@ async def test_what_takes_long_comes_later(
     assert "<td>1</td>" in answer.text
 
 
+async def test_a_run_whose_tables_are_gone_hides_no_other(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are forgotten while its folder is away."""
+    monkeypatch.setattr(module, "QUICK_S", 30)
+    start("m1").play().close()
+    app = make_app(runs)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert (await web.get("/runs/cup")).status_code == 200
+
+    def gone(_run: Any) -> None:
+        raise tables.TablesBusy
+
+    monkeypatch.setattr(app.state.tables, "of", gone)
+    page = (await home(app)).text
+    assert "cannot be computed (TablesBusy)" in page
+
+
 @pytest.mark.parametrize("page", ["/", "/runs/cup"], ids=["front page", "page of the run"])
 async def test_who_comes_long_after_the_last_visitor_sees_a_run_as_it_is(
     runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, page: str
