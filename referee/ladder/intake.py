@@ -281,7 +281,12 @@ class Intake:
             self._note(f"warning: '{bot.name}' cannot be built again, and waits: {one_line(why)}")
             self._failed[bot.content] += 1
             await asyncio.sleep(min(MOST_BACK_OFF_S, self._back_off_s * 2 ** (self._failed[bot.content] - 1)))
-        await asyncio.to_thread(self._store.note_roster_change)
+        while True:
+            try:
+                return await asyncio.to_thread(self._store.note_roster_change)
+            except HandInRefused as error:  # another program holds the database; without this the bot waits for ever
+                self._note(str(error))
+                await asyncio.sleep(LOOK_S)
 
     async def _build_now(self, bot: LadderBot) -> str:
         """What kept a bot from being built, '' for nothing."""

@@ -347,6 +347,33 @@ async def test_a_build_that_is_gone_is_made_again_and_the_bot_is_looked_at_again
     assert store.version("mine", 1).status == "active"
 
 
+async def test_a_bot_that_is_built_again_plays_though_the_database_was_held(
+    config: LadderConfig,
+    store: LadderStore,
+    hand_ins: LadderHandIns,
+    sign: Sign,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing else has it looked at again."""
+    send(hand_ins, sign(), archive(bot_files(more='build = ["true"]\n')))
+    end(store, 1, "active")
+    notes: list[str] = []
+    before = store.change_count()
+    note_change, held = store.note_roster_change, [HandInRefused(Refusal.UNAVAILABLE, "it is held", "wait")]
+
+    def note_roster_change() -> None:
+        if held:
+            raise held.pop()
+        note_change()
+
+    monkeypatch.setattr(store, "note_roster_change", note_roster_change)
+    done = '{"event": "done"}'
+    words = [sys.executable, "-c", f"import sys; sys.stdin.read(); print({done!r})"]
+    intake = Intake(config, store, RANDOM, note=notes.append, unbuilt=[active_bot(store)], command=words)
+    await run_until_a_change(intake, store, before)
+    assert notes[1:] == ["it is held"]
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [("", "the build took longer than 0.5 s"), ('{"event": "wait"}', "no machine began with it within 0.4 s")],
