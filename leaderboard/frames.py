@@ -87,12 +87,6 @@ def _stuck(record: Record, number: int, taken: int, wrong: str) -> Frame:
     return Frame(number, tuple(_line(line, record) for line in record.lines[taken:]), (), "", wrong)
 
 
-def last_frame(record: Record, viewer: Viewer) -> Frame:
-    """The newest frame. Whether the viewer may see it is the caller's to know."""
-    last = extent_of(record).last
-    return next(frames_of(record, viewer, last, last))
-
-
 @dataclass(frozen=True, slots=True)
 class Extent:
     """How far a record can be followed: the last step with a board, and why not further ('' if to its end). `faults`
@@ -150,6 +144,12 @@ def board_at(record: Record, extent: Extent, viewer: Viewer, number: int) -> str
         return next(_board(record, game, step, viewer) for at, step in enumerate(replay) if at == number)
     except Exception:  # what the frames of this record say
         return ""
+
+
+def last_board(record: Record, viewer: Viewer) -> str:
+    """The newest board. Whether the viewer may see it is the caller's to know."""
+    extent = extent_of(record)
+    return board_at(record, extent, viewer, extent.last)
 
 
 def seat_pictures(header: Header) -> list[Markup]:

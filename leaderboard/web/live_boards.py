@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from leaderboard.frames import last_frame
+from leaderboard.frames import last_board
 from leaderboard.titles import game_title
 from leaderboard.web.watching import live_matches
 from referee.record import Header, RecordError, read_record
@@ -64,7 +64,7 @@ class LiveBoards:
             record = read_record(path)
         except (RecordError, OSError):  # nothing is written yet, or the match has just ended
             return None
-        drawn = Markup(last_frame(record, None).board)  # noqa: S704 - escaped where it is drawn
+        drawn = Markup(last_board(record, None))  # noqa: S704 - escaped where it is drawn
         head = record.header
         board = LiveBoard(run.name, match_id, game_title(head.game), head.names, head.created_at, drawn)
         self._drawn[path] = size, board

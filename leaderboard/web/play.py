@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from leaderboard.frames import last_frame
+from leaderboard.frames import last_board
 from leaderboard.web.accounts import address_of, session_of
 from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
@@ -206,7 +206,7 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
         return draw_board(game, question.observation, look)
     path = _place(request).records.find_anywhere(seat.match_id)
     try:
-        return last_frame(read_record(path), seat.seat).board if path else ""
+        return last_board(read_record(path), seat.seat) if path else ""
     except RecordError:  # nothing is written yet
         return ""
 

@@ -69,8 +69,8 @@ async def test_a_board_is_drawn_once_for_each_state_of_its_record(
     drawn = []
     from leaderboard.web import live_boards
 
-    draw = live_boards.last_frame
-    monkeypatch.setattr(live_boards, "last_frame", lambda *given: drawn.append(1) or draw(*given))
+    draw = live_boards.last_board
+    monkeypatch.setattr(live_boards, "last_board", lambda *given: drawn.append(1) or draw(*given))
     match = start("m1")
     match.step()
     app = make_app(runs)
