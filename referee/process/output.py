@@ -96,24 +96,24 @@ class Capture:
 
 _CHUNK_BYTES = 65536  # what a pipe holds by default
 WINDOW_S = 0.005
-WINDOW_BYTES = 1 << 20  # 200 MB/s for each bot; one that prints faster waits for its own output
-READ_COSTS_BYTES = WINDOW_BYTES // 8
-"""At least, for a read takes the referee some 10 us however little it gets, and a bot can make each byte one of its own
-(one at a time, or through a pipe with O_DIRECT). What is printed until the next one, that one gets."""
+WINDOW_READS = 8
+"""Of the pipes of a bot: at most 100 MB/s, and one that prints faster waits for its own output. Reads are counted, for
+each takes the referee some 10 us however little it gets, and a bot can make each byte one of its own (one at a time, or
+through a pipe with O_DIRECT). What is printed until the next one, that one gets."""
 _LAST_WORDS_CHUNKS = 32
 
 
 class Drain:
     """The read ends of the pipes of one bot, owned from here on, drained into captures by callbacks of the loop.
 
-    One chunk a stream and loop turn, and a budget of bytes and reads per window over all streams of the bot.
+    One chunk a stream and loop turn, and a budget of reads per window over all streams of the bot.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, captures: dict[int, Capture]) -> None:
         self._loop = loop
         self._captures = captures
         self._open = set(captures)
-        self._spent = 0
+        self._reads = 0
         self._window_end_s = 0.0
         self._paused: asyncio.TimerHandle | None = None
         for file in captures:
@@ -126,13 +126,13 @@ class Drain:
             self._loop.add_reader(file, self._on_readable, file)
 
     def _on_readable(self, file: int) -> None:
-        size = self._read(file)
+        self._read(file)
         now_s = self._loop.time()
         if now_s >= self._window_end_s:
             self._window_end_s = now_s + WINDOW_S
-            self._spent = 0
-        self._spent += max(size, READ_COSTS_BYTES)
-        if self._spent >= WINDOW_BYTES and self._paused is None:
+            self._reads = 0
+        self._reads += 1
+        if self._reads >= WINDOW_READS and self._paused is None:
             for other in self._open:
                 self._loop.remove_reader(other)
             self._paused = self._loop.call_at(self._window_end_s, self._resume)

@@ -56,7 +56,7 @@ async def test_the_loop_stays_usable_beside_two_floods(start: Start) -> None:
 
 async def test_what_a_bot_prints_in_a_window_is_limited(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """The referee's memory and time are not the bot's to spend: a flood waits for its own output."""
-    monkeypatch.setattr(output, "WINDOW_BYTES", 1)
+    monkeypatch.setattr(output, "WINDOW_READS", 1)
     monkeypatch.setattr(output, "WINDOW_S", 3600)
     bot = await start("flooding", ProcessLimits(max_output_bytes=1000))
     with pytest.raises(TimeoutError):
@@ -81,7 +81,7 @@ async def test_what_is_asked_for_has_what_was_printed_before_though_the_window_i
 async def test_the_last_words_are_read_even_when_the_window_is_spent(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "WINDOW_BYTES", 1)
+    monkeypatch.setattr(output, "WINDOW_READS", 1)
     monkeypatch.setattr(output, "WINDOW_S", 3600)
     bot = await start("crashing")
     await bot.wait()
@@ -115,7 +115,7 @@ async def test_each_read_of_what_a_bot_prints_counts_however_little_it_gets(monk
             os.write(write_end, b"x")
         for _ in range(100):
             await asyncio.sleep(0)
-        assert 0 < capture.total_bytes <= output.WINDOW_BYTES // output.READ_COSTS_BYTES
+        assert 0 < capture.total_bytes <= output.WINDOW_READS
     finally:
         drain.close()
         os.close(write_end)
