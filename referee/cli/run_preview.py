@@ -10,6 +10,7 @@ from referee.run.decisions import length_words
 from referee.run.folder import lengthening, run_folders
 from referee.run.journal import JournalText
 from referee.run.run import Run
+from referee.schedule.config import ScheduleConfig
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
@@ -20,7 +21,8 @@ from referee.tournament.identity import config_of, describe
 from referee.tournament.play import choose_run
 
 if TYPE_CHECKING:
-    from referee.schedule.balance import Row
+    from leaderboard.forecast import Ahead
+    from referee.schedule.balance import Balance, Row
 
 COUNTED_UP_TO = 200_000
 """Matches up to which the balance is counted unasked: more take longer than somebody who only looks should wait."""
@@ -30,7 +32,6 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     """Print how large the schedule is, how even and how long it may take, without playing; the matches too if they
     are to be `listed`. Of a run that has begun: with all that was decided since, and what is left of it."""
     from leaderboard.forecast import estimate, look_ahead
-    from referee.schedule.balance import Balance, balance
 
     tournament, folder = choose_run(tournament, out, new=new, to_play=False)
     config = tournament.config
@@ -46,45 +47,62 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     ahead = look_ahead(run, schedule)
     if not begun and config.stop_when is not None:
         ahead = replace(ahead, total=Extent(0, ahead.total.most))
-    total = ahead.total
     estimate_s, source = estimate(ahead, schedule, run_folders(out, config.name), workers)
-    counted = listed or total.most <= COUNTED_UP_TO
-    if as_json:
-        balanced = (
-            balance(schedule, ahead.matches(), ahead.names, steady=ahead.steady) if counted else Balance(0, (), ())
-        )
-        print_json(
-            {
-                "name": config.name,
-                "game": config.game,
-                "format": config.format,
-                "total": total.most,
-                "least": total.least,
-                "run": str(folder.path) if begun else None,
-                "played": ahead.there,
-                "out": list(ahead.out),
-                "left_out": [asdict(one) for one in tournament.left_out],
-                "known": balanced.known if counted else None,
-                "estimate_s": estimate_s,
-                "estimate_from": source,
-                "balance": [
-                    {
-                        "bot": row.name,
-                        "matches": row.matches,
-                        "by_seat": list(row.by_seat),
-                        "fewest_meetings": row.fewest_meetings,
-                        "most_meetings": row.most_meetings,
-                    }
-                    for row in balanced.rows
-                ],
-                "spreads": [
-                    {"of": what, "achieved": achieved, "lower_bound": bound}
-                    for what, achieved, bound in balanced.spreads
-                ],
-            }
-            | ({"matches": [*map(_match, ahead.matches())]} if listed else {})
-        )
-        return
+    show = _print_values if as_json else _print_sentences
+    show(tournament, schedule, ahead, estimate_s, source, listed=listed)
+
+
+def _print_values(
+    tournament: Tournament,
+    schedule: ScheduleConfig,
+    ahead: "Ahead",
+    estimate_s: float | None,
+    source: str,
+    *,
+    listed: bool,
+) -> None:
+    balanced = _balance(schedule, ahead, listed=listed)
+    rows, spreads = ((), ()) if balanced is None else (balanced.rows, balanced.spreads)
+    print_json(
+        {
+            "name": tournament.config.name,
+            "game": tournament.config.game,
+            "format": tournament.config.format,
+            "total": ahead.total.most,
+            "least": ahead.total.least,
+            "run": str(ahead.run.folder.path) if ahead.run.begun else None,
+            "played": ahead.there,
+            "out": list(ahead.out),
+            "left_out": [asdict(one) for one in tournament.left_out],
+            "known": None if balanced is None else balanced.known,
+            "estimate_s": estimate_s,
+            "estimate_from": source,
+            "balance": [
+                {
+                    "bot": row.name,
+                    "matches": row.matches,
+                    "by_seat": list(row.by_seat),
+                    "fewest_meetings": row.fewest_meetings,
+                    "most_meetings": row.most_meetings,
+                }
+                for row in rows
+            ],
+            "spreads": [{"of": what, "achieved": achieved, "lower_bound": bound} for what, achieved, bound in spreads],
+        }
+        | ({"matches": [*map(_match, ahead.matches())]} if listed else {})
+    )
+
+
+def _print_sentences(
+    tournament: Tournament,
+    schedule: ScheduleConfig,
+    ahead: "Ahead",
+    estimate_s: float | None,
+    source: str,
+    *,
+    listed: bool,
+) -> None:
+    config, run, total = tournament.config, ahead.run, ahead.total
     seats = "/".join(map(str, sorted({number for game in config.games for number in game.players})))
     number = plural(total.most, "match")
     if total.least != total.most:
@@ -98,19 +116,19 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
         print_text(f"out of the run: {', '.join(ahead.out)}")
     for one in tournament.left_out:
         print_text(one_line(one.sentence))
-    if begun:
+    if run.begun:
         most = "" if total.least == total.most else "at most "
         left = f"{most}{total.most - ahead.there} are to be played"
         have = "has" if ahead.there == 1 else "have"
-        print_text(f"{plural(ahead.there, 'match')} of the run in {folder.path} {have} been played; {left}")
+        print_text(f"{plural(ahead.there, 'match')} of the run in {run.folder.path} {have} been played; {left}")
     if where := _where(config):
         print_text(where)
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
     print_text(f"time: {took} ({source})")
-    if not counted:
+    balanced = _balance(schedule, ahead, listed=listed)
+    if balanced is None:
         print_text(f"how even it is takes a while to count with more than {COUNTED_UP_TO} matches: --list counts it")
         return
-    balanced = balance(schedule, ahead.matches(), ahead.names, steady=ahead.steady)
     _print_balance(balanced.rows)
     for what, achieved, bound in balanced.spreads:
         best = "none can be less" if achieved <= bound else f"the lower bound is {bound}"
@@ -121,6 +139,15 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
         print_text(_line(spec))
     if balanced.known < total.most:
         print_text(f"the other matches depend on results; known so far: {balanced.known}")
+
+
+def _balance(schedule: ScheduleConfig, ahead: "Ahead", *, listed: bool) -> "Balance | None":
+    """None if it takes too long to count, and nobody has asked for the matches."""
+    from referee.schedule.balance import balance
+
+    if not listed and ahead.total.most > COUNTED_UP_TO:
+        return None
+    return balance(schedule, ahead.matches(), ahead.names, steady=ahead.steady)
 
 
 def _where(config: TournamentConfig) -> str:
