@@ -39,7 +39,7 @@ from referee.schedule.stopping import rule_in_force
 from referee.texts import one_line, plural
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
-from referee.tournament.config import Tournament
+from referee.tournament.config import Tournament, too_few_copies
 from referee.tournament.executor import Executor
 from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import (
@@ -379,13 +379,11 @@ def _annul_mirrors(
 ) -> JournalText:
     """The journal with an annulment of each match against itself that a bot cannot begin, as it takes fewer seats at a
     time. No run can begin with such a bot, but older versions began some."""
-    if not tournament.config.settings.get("mirrors"):
-        return text
-    gone = departures(text.controls)
+    config, gone = tournament.config, departures(text.controls)
     seats_at_once = {
         entry.id: bot.copies if bot.remote is None else 1
         for entry, bot in zip(tournament.entries, tournament.bots, strict=True)
-        if entry.id not in gone and (bot.remote is not None or bot.copies)
+        if entry.id not in gone and too_few_copies(bot, config.settings, config.players)
     }
     run = Run(folder, text)
     if not seats_at_once or run.finished:
