@@ -19,8 +19,9 @@ class Turns:
     """Middleware: at most `most` requests of an address are computed at the same time, and more wait in order.
 
     To draw all steps of a match takes seconds: of these requests `DRAWN_AT_ONCE` are computed, and one of each address
-    waits for that. A request has its turn until its answer begins; one whose visitor goes away while it waits is not
-    computed. Only requests that read: what is sent to the server may take long to arrive.
+    waits for that; more of the address wait for this one and take no turn from its other requests. A request has its
+    turn until its answer begins; one whose visitor goes away while it waits is not computed. Only requests that read:
+    what is sent to the server may take long to arrive.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -37,7 +38,7 @@ class Turns:
         address = address_key(str((scope.get("client") or ("",))[0]))
         turns = [self._turn(address, self._most)]
         if scope["path"].endswith(_DRAWN):
-            turns += self._turn(f"{address} draws", 1), self._drawing
+            turns = [self._turn(f"{address} draws", 1), *turns, self._drawing]
         held: list[asyncio.Semaphore] = []
         try:
             for turn in turns:
