@@ -105,27 +105,7 @@ def run_session(
     folder.make()
     with ExitStack() as stack:
         lock_fd = stack.enter_context(RunLock(folder.lock)).fd if steering is None else steering.lock_fd
-        text = read_journal(folder.journal)
-        description = describe(tournament)
-        error = check_configuration(folder, text, description)
-        if error is not None:
-            raise error
-        seed = tournament.config.seed
-        if text.created is None:
-            keeper = begin(folder.secrets, seed, secrets)
-            journal = stack.enter_context(Journal(folder.journal, text))
-            _create(journal, tournament, keeper, machine)
-        else:
-            keeper = take_up(folder.secrets, text, seed, secrets)
-            journal = stack.enter_context(Journal(folder.journal, text))
-            if longer := lengthening(text, description):
-                control = Control("extended", next_place(folder), by="file", length=longer)
-                journal.control(control)
-                observer.note(f"extended, as the tournament file is longer than before: {length_words(longer)}")
-                text = read_journal(folder.journal)
-            text = _annul_mirrors(journal, text, folder, tournament, observer)
-            if tournament.rating_anchors != text.rating_anchors:
-                journal.append(RATINGS, anchor=tournament.rating_anchors)
+        text, journal, keeper = _open_run(stack, folder, tournament, observer, secrets, machine)
         when = tournament.config.stop_when
         if when != rule_in_force(text.controls)[0]:
             journal.control(Control("stopping", next_place(folder), by="file", reason=str(when or "")))
@@ -197,6 +177,39 @@ def run_session(
         except PlatformError as error:
             observer.note(f"warning: {error}")
         return summary
+
+
+def _open_run(
+    stack: ExitStack,
+    folder: RunFolder,
+    tournament: Tournament,
+    observer: Observer,
+    secrets: Sequence[bytes],
+    machine: Machine,
+) -> tuple[JournalText, Journal, SecretKeeper]:
+    """The run as it was found, or, of one that had begun, as it is with what the tournament file has changed since;
+    its journal, open to be gone on with, and its luck. Needs the lock."""
+    text = read_journal(folder.journal)
+    description = describe(tournament)
+    error = check_configuration(folder, text, description)
+    if error is not None:
+        raise error
+    seed = tournament.config.seed
+    if text.created is None:
+        keeper = begin(folder.secrets, seed, secrets)
+        journal = stack.enter_context(Journal(folder.journal, text))
+        _create(journal, tournament, keeper, machine)
+        return text, journal, keeper
+    keeper = take_up(folder.secrets, text, seed, secrets)
+    journal = stack.enter_context(Journal(folder.journal, text))
+    if longer := lengthening(text, description):
+        journal.control(Control("extended", next_place(folder), by="file", length=longer))
+        observer.note(f"extended, as the tournament file is longer than before: {length_words(longer)}")
+        text = read_journal(folder.journal)
+    text = _annul_mirrors(journal, text, folder, tournament, observer)
+    if tournament.rating_anchors != text.rating_anchors:
+        journal.append(RATINGS, anchor=tournament.rating_anchors)
+    return text, journal, keeper
 
 
 def _from_place(decide: Decide, since: int) -> Decide:
