@@ -2,8 +2,8 @@
 
 
 def cell(value: object) -> object:
-    """A spreadsheet must not take what a bot calls itself for a formula."""
+    """A spreadsheet must not take what a bot calls itself for a formula. A lone "-" is none."""
     if isinstance(value, str):
         shown = "".join(char if char.isprintable() else " " for char in value)
-        return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
+        return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") and shown != "-" else shown
     return value
