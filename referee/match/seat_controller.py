@@ -490,11 +490,11 @@ class SeatController:
             seat.bot.thaw()
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
-        seat.bot.send(data)
+        question.traffic_before_ns = seat.bot.traffic_ns()
+        seat.bot.send(data)  # which may take as long as the bot likes, and is then its traffic
         question.probe_ns = sent_ns + probe_after_ns(seat, question)
         self._set_probe(seat, question.probe_ns)
         question.cpu_before_ns = seat.bot.cpu_ns()
-        question.traffic_before_ns = seat.bot.traffic_ns()
         return question
 
     def _unseen(self, seat: SeatPlay) -> bytes:

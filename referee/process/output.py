@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import time
 from dataclasses import dataclass
 
 
@@ -101,6 +102,12 @@ WINDOW_READS = 8
 each takes the referee some 10 us however little it gets, and a bot can make each byte one of its own (one at a time, or
 through a pipe with O_DIRECT). What is printed until the next one, that one gets."""
 _LAST_WORDS_CHUNKS = 32
+SLOW_READ_S = 0.001
+"""Of processor time. A read takes longer only if it wakes thousands of epolls, with which a bot watches its own end."""
+
+_SLOW_READ_SHARE, _MOST_SLOW_PAUSE_S = 20, 0.5
+"""After a slow read the bot waits for so many times as long, as the machine may have stood still not for longer. After
+its second one it waits twice that time, after the third three times."""
 
 
 class Drain:
@@ -113,7 +120,7 @@ class Drain:
         self._loop = loop
         self._captures = captures
         self._open = set(captures)
-        self._reads = 0
+        self._reads = self._slow_reads = 0
         self._window_end_s = 0.0
         self._paused: asyncio.TimerHandle | None = None
         for file in captures:
@@ -126,12 +133,17 @@ class Drain:
             self._loop.add_reader(file, self._on_readable, file)
 
     def _on_readable(self, file: int) -> None:
+        began_s = time.thread_time()
         self._read(file)
-        now_s = self._loop.time()
+        now_s, took_s = self._loop.time(), time.thread_time() - began_s
         if now_s >= self._window_end_s:
             self._window_end_s = now_s + WINDOW_S
             self._reads = 0
         self._reads += 1
+        if took_s > SLOW_READ_S:
+            self._slow_reads += 1
+            pause_s = self._slow_reads * min(_MOST_SLOW_PAUSE_S, _SLOW_READ_SHARE * took_s)
+            self._window_end_s, self._reads = max(self._window_end_s, now_s + pause_s), WINDOW_READS
         if self._reads >= WINDOW_READS and self._paused is None:
             for other in self._open:
                 self._loop.remove_reader(other)
@@ -155,7 +167,8 @@ class Drain:
         chunk is what a pipe holds, unless each write to it is to be a read of its own."""
         for file in list(self._open):
             for _ in range(chunks):
-                if self._read(file) == 0:
+                began_s = time.thread_time()
+                if self._read(file) == 0 or time.thread_time() - began_s > SLOW_READ_S:
                     break
 
     def close(self) -> None:

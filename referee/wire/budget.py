@@ -76,6 +76,35 @@ CALL_UNITS = 20
 """A frame that opens a call: reading its headers takes twenty times as long as a ping."""
 
 
+SLOW_CALL_NS = 1_000_000
+"""A system call on a connection takes some 20 us of processor time. One that takes longer has thousands of waiting
+threads or epolls to wake, all of them the bot's: its connection belongs to each process that it forks."""
+
+MOST_SLOW_CALL_NS = 25_000_000
+"""No slow call counts for more: the machine may have stood still in one."""
+
+SLOW_CALLS_AT_ONCE_NS, SLOW_CALLS_PER_S_NS = 100_000_000, 10_000_000
+"""What all slow calls of a connection may take."""
+
+
+class SlowCalls:
+    """How long system calls on one connection may take: a bucket of time, which time refills."""
+
+    __slots__ = ("_left_ns", "_seen_ns")
+
+    def __init__(self) -> None:
+        self._left_ns = float(SLOW_CALLS_AT_ONCE_NS)
+        self._seen_ns = time.monotonic_ns()
+
+    def spend(self, spent_ns: int) -> bool:
+        """Whether there was so much."""
+        now_ns = time.monotonic_ns()
+        refilled_ns = self._left_ns + (now_ns - self._seen_ns) / 1e9 * SLOW_CALLS_PER_S_NS
+        self._left_ns = min(SLOW_CALLS_AT_ONCE_NS, refilled_ns) - min(MOST_SLOW_CALL_NS, spent_ns)
+        self._seen_ns = now_ns
+        return self._left_ns >= 0
+
+
 class Budget:
     """A bucket of units, which time and the referee's own messages fill up to `burst`."""
 

@@ -24,10 +24,12 @@ from referee.wire.budget import (
     SMALL_READ_BYTES,
     STRANGER,
     Budget,
+    SlowCalls,
     Traffic,
     charged_ns,
     terms_of_session,
 )
+from referee.wire.timed_socket import TimedSocket
 
 PATH = b"/crosstown.v1.Referee/Play"
 MAX_CALLS = 4
@@ -354,7 +356,8 @@ class Call:
 class Connection(asyncio.BufferedProtocol):
     """One connection, from its first byte to its last."""
 
-    def __init__(self, host: Host, origin: str, traffic: Traffic) -> None:
+    def __init__(self, host: Host, origin: str, traffic: Traffic, line: TimedSocket | None = None) -> None:
+        """`line`: the socket of a bot on this machine."""
         self.origin = origin
         self.traffic = traffic
         self.max_first_bytes = host.max_first_bytes
@@ -370,6 +373,10 @@ class Connection(asyncio.BufferedProtocol):
         self.window = _WINDOW
         self.writable = True
         self._host = host
+        self._line = line
+        self._slow_ns = 0
+        """Of its slow calls, what is paid."""
+        self._slow_calls = SlowCalls()
         self._transport: asyncio.Transport | None = None
         self.raw: asyncio.ReadTransport | None = None
         """What reads from the socket: with TLS it is another transport."""
@@ -442,6 +449,7 @@ class Connection(asyncio.BufferedProtocol):
     def write(self, data: bytes) -> None:
         if self._transport is not None and not self._closed and not self._transport.is_closing():
             self._transport.write(data)
+            self.traffic.spent_ns += self._pay_for_slow_calls()  # the referee reads nothing else while it sends
 
     def forget(self, number: int) -> Call | None:
         """The call, which is over; None if no call has this number."""
@@ -458,6 +466,17 @@ class Connection(asyncio.BufferedProtocol):
                 f"more HTTP/2 frames and messages than its budget of {terms.burst}, {terms.per_s} more a second"
                 f" and {terms.per_message} for each message of the referee",
             )
+
+    def _pay_for_slow_calls(self) -> int:
+        """How long slow calls of sending and receiving took since this was last asked."""
+        if self._line is None or self._line.slow_ns == self._slow_ns:
+            return 0
+        spent_ns, self._slow_ns = self._line.slow_ns - self._slow_ns, self._line.slow_ns
+        if not self._slow_calls.spend(spent_ns):
+            # Later: who sends a message does not expect the end of the call while it does.
+            error = _ConnectionError(_Code.ENHANCE_YOUR_CALM, _SLOW_CALLS)
+            asyncio.get_running_loop().call_soon(self._break_off, error)
+        return spent_ns
 
     # What asyncio calls
 
@@ -492,6 +511,7 @@ class Connection(asyncio.BufferedProtocol):
         traffic.received_bytes += nbytes
         frames = traffic.frames
         self.heard_at_s = time.monotonic()
+        self._pay_for_slow_calls()
         if self._closed:
             return
         try:
@@ -742,4 +762,5 @@ _RESPONSE = (
     + _literal(b"content-type", b"application/grpc")
     + _literal(b"grpc-accept-encoding", b"identity,deflate,gzip")
 )
+_SLOW_CALLS = "too many threads or epolls wait for its connection: each message keeps the kernel busy for milliseconds"
 _SERVER_SETTINGS = _frame(_SETTINGS, 0, 0, struct.pack(">HIHI", 3, MAX_CALLS, 6, MAX_HEADER_BYTES))

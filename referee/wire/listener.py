@@ -19,6 +19,7 @@ from referee.wire.budget import Traffic
 from referee.wire.handshake import MAX_HELLO_BYTES
 from referee.wire.http2 import READ_BYTES, Call, Connection, Status
 from referee.wire.pace import Pace
+from referee.wire.timed_socket import TimedSocket
 from referee.wire.tls import MeteredTls
 
 _LEAST_HARD_BYTES = 1 << 20
@@ -237,7 +238,9 @@ class Listener:
             line.close()
             return
         origin = address_key(str(address[0])) if isinstance(address, tuple) else ""
-        if line.family != socket.AF_UNIX:
+        if line.family == socket.AF_UNIX:
+            line = TimedSocket(line.family, line.type, line.proto, fileno=line.detach())
+        else:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = self._loop.create_task(self._greet(line, origin))
         self._arriving[task] = origin
@@ -249,7 +252,8 @@ class Listener:
             line.close()
 
     async def _greet(self, line: socket.socket, origin: str) -> None:
-        connection = Connection(self, origin, self.traffic if self._one else Traffic(connections=1))
+        timed = line if isinstance(line, TimedSocket) else None
+        connection = Connection(self, origin, self.traffic if self._one else Traffic(connections=1), timed)
         if self._pace is not None:
             self._pace.add(connection)
         is_there = False

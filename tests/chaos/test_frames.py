@@ -111,6 +111,25 @@ async def test_a_flood_costs_the_match_of_the_bot_that_makes_it_and_little_else(
     await arena.nothing_is_left()
 
 
+@pytest.mark.parametrize(("processes", "cut"), [(200, True), (1, False)], ids=["many", "few"])
+@pytest.mark.parametrize("profile", ["plain", pytest.param("strict", marks=pytest.mark.strict_sandbox)])
+async def test_a_bot_that_has_thousands_of_epolls_watch_its_connection_loses(
+    arena: Arena, profile: str, processes: int, cut: bool
+) -> None:
+    """The kernel calls each of them back in the thread of the referee, whenever that sends or receives."""
+    flooder = load_entry(FLOODER, options={"deed": "watched", "processes": processes})
+    arena.entries[flooder.id], arena.sandboxes[flooder.id] = flooder, Sandbox(profile)  # type: ignore[arg-type]
+    result, _ = await arena.play(flooder, arena.good(0))
+    if cut:
+        assert (result.status, result.reason, result.ranking) == ("rated", R.DISCONNECTED, (2, 1)), result.detail
+        fault = result.faults[0]
+        assert fault is not None
+        assert "too many threads or epolls wait for its connection" in fault.detail
+        assert fault.evidence["spent_us"] > 50_000
+    else:
+        assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
+
+
 @pytest.mark.parametrize("deed", ["ping", "settings", "resets", "continuations", "none"])
 @pytest.mark.parametrize("plain", [False, True], ids=["TLS", "plain"])
 async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: Path, plain: bool, deed: str) -> None:

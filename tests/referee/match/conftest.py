@@ -98,6 +98,8 @@ class FakeSeat:
         self.ending = False
         self.dismissed = False
         self.cpu = self.traffic = 0
+        self.asking_takes_ns = 0
+        """How long the referee stands still while it sends a question, by this bot's doing."""
         self.waited = self.throttled = 0
         self.idle_from_ns: int | None = 0
         self.stacks_asked = 0
@@ -123,6 +125,10 @@ class FakeSeat:
         message = pb.RefereeMessage.FromString(data)
         assert not self.frozen, "a frozen bot cannot read"
         self.sent.append(message)
+        if message.HasField("decide"):
+            self.clock.ns += self.asking_takes_ns
+            self.clock.lag += self.asking_takes_ns
+            self.traffic += self.asking_takes_ns
         loop = asyncio.get_running_loop()
         if message.HasField("match_start") and self.auto_ready:
             loop.call_soon(self.say, pb.BotMessage(ready=pb.Ready(match=message.match_start.match)))

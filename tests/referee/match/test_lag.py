@@ -76,6 +76,20 @@ async def test_lag_that_a_bot_makes_by_what_it_sends_is_charged_to_it(sit: Sit, 
         assert fault.evidence["bot_traffic_us"] == 2_000_000
 
 
+@pytest.mark.parametrize("of_its_own", [True, False])
+async def test_lag_that_a_bot_makes_while_it_is_asked_is_charged_to_it(sit: Sit, of_its_own: bool) -> None:
+    """Its processes can have thousands of epolls watch its connection, which the referee calls back as it sends."""
+    table = sit()
+    for seat in table.seats:
+        seat.asking_takes_ns = 700 * MS if of_its_own else 0
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.5)
+    assert not table.open() if of_its_own else table.open() == [mover]
+    if of_its_own:
+        assert table.match.faults[mover.number].evidence["bot_traffic_us"] == 700_000
+
+
 @pytest.mark.parametrize("excused_s", [61, 0])
 async def test_what_a_seat_is_excused_in_a_match_is_capped(sit: Sit, excused_s: int) -> None:
     table = sit()

@@ -1,10 +1,14 @@
 """What is kept of a stream: its head, its tail, and the count of what lay between."""
 
+import asyncio
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.process.output import Capture, Output
+from referee.process import output as module
+from referee.process.output import Capture, Drain, Output
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 33))
@@ -41,3 +45,24 @@ def test_a_character_cut_between_head_and_tail_is_joined() -> None:
     capture = Capture(4)
     capture.feed("aëb".encode())
     assert Output(stdout_head=capture.head, stdout_tail=capture.tail).stdout_text() == "aëb"
+
+
+@pytest.mark.parametrize("slow", [True, False])
+async def test_after_a_slow_read_the_bot_waits(monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
+    """Its processes can have a hundred thousand epolls watch their end, which the kernel calls back in our thread."""
+    monkeypatch.setattr(module, "SLOW_READ_S", -1 if slow else 3600)
+    monkeypatch.setattr(module, "_SLOW_READ_SHARE", 1e12)
+    monkeypatch.setattr(module, "_MOST_SLOW_PAUSE_S", 3600)
+    monkeypatch.setattr(module, "WINDOW_READS", 1 << 60)
+    ours, theirs = os.pipe()
+    kept = Capture(1 << 20)
+    drain = Drain(asyncio.get_running_loop(), {ours: kept})
+    for number in range(1, 4):
+        os.write(theirs, b"x")
+        for _ in range(20):  # turns of the loop
+            await asyncio.sleep(0)
+        assert kept.total_bytes == (1 if slow else number)
+    drain.take_what_is_there()
+    assert kept.total_bytes == 3
+    drain.close()
+    os.close(theirs)

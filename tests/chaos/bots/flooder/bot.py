@@ -1,17 +1,25 @@
 """Plays index 0 by hand over HTTP/2. At its third decision it floods the referee: on its own connection (`where` is
-"own"), on a second one ("second", made before Hello), or on new ones, again and again ("new")."""
+"own"), on a second one ("second", made before Hello), or on new ones, again and again ("new").
+
+Where the deed is "watched", so many `processes` have hundreds of epolls each watch its own connection from then on."""
 
 import json
 import os
+import select
+import signal
 import time
 
 import frames
 from crosstown_proto.v1 import referee_pb2 as pb
 
 OPTIONS = json.loads(os.environ["CROSSTOWN_OPTIONS"])
-DEED, WHERE, SECONDS = OPTIONS["deed"], OPTIONS["where"], OPTIONS["seconds"]
+DEED, WHERE, SECONDS, PROCESSES = (OPTIONS[name] for name in ("deed", "where", "seconds", "processes"))
 ADDRESS = os.environ["CROSSTOWN_ADDRESS"]
 AT = 3
+EPOLLS = 900
+"""Of each process: it may have 1,024 files open."""
+PINGS = 100
+"""Well within the budget. The referee answers each."""
 
 
 def connect_again_and_again():
@@ -26,7 +34,27 @@ def connect_again_and_again():
     return f"{refused} of {tried} refused"
 
 
+def have_watched(line):
+    """All processes hold what they have made until this one ends, too."""
+    ready, done = os.pipe()
+    for _ in range(PROCESSES):
+        if os.fork() == 0:
+            watching = [select.epoll() for _ in range(EPOLLS)]
+            for each in watching:
+                each.register(line, select.EPOLLIN | select.EPOLLOUT)
+            os.write(done, b"x")
+            signal.pause()
+    for _ in range(PROCESSES):
+        os.read(ready, 1)
+    for _ in range(PINGS):
+        line.sendall(frames.FLOODS["ping"])
+        time.sleep(0.001)
+    return f"{PROCESSES * EPOLLS} epolls"
+
+
 def deed(own, second):
+    if DEED == "watched":
+        return have_watched(own.line)
     if WHERE == "new":
         return connect_again_and_again()
     line = own.line if WHERE == "own" else second.line
