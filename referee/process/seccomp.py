@@ -25,9 +25,9 @@ Some groups of calls are special:
 - What others feel: a group of tasks that share no core with strangers (PR_SCHED_CORE), which takes half of a core with
   two threads from them, is refused; sync(2), fsync(2) and their like succeed and do nothing, because they make the
   disk empty its cache even for a file that the bot can only read.
-- Watching shared files: leases, inotify, fanotify and questions about the page cache are refused; advice to drop pages
-  from the cache, to merge equal pages of several processes, and to make huge pages of a file's, which stay in the cache
-  for all to see, succeeds and does nothing.
+- Watching shared files: leases, inotify, fanotify and questions about the page cache are refused; openat2(2), which
+  tells what was looked up, does not exist; advice to drop pages from the cache, to merge equal pages of several
+  processes, and to make huge pages of a file's, which stay in the cache for all to see, succeeds and does nothing.
 - The limit for core files cannot be changed: its value of 1 is the only one at which the kernel does not start the
   machine's program for core files (see the guardian).
 - Huge pages are refused: they are a stock of the whole machine, which no limit counts.
@@ -83,8 +83,13 @@ that make the kernel stamp the packets of all sockets of the machine. And SO_LIN
 long: a bot may pass one to the referee over its socket, where the kernel lets it (see `refuse_descriptors`). And those
 that make packets leave in interrupts of timers, whose work is charged to nobody."""
 
-_MSG_MORE = 0x8000
-"""A UDP socket keeps what is sent with it, up to 64 KiB, as nobody's memory."""
+_TCP, _KEEPALIVE = 6, (4, 5)  # TCP_KEEPIDLE, TCP_KEEPINTVL
+"""How often the kernel asks the other end of a connection whether it is there, in interrupts: every two hours, or as
+often as the bot says. Only bots with the network have other ends that may be gone."""
+
+_MSG_MORE, _MSG_OOB = 0x8000, 1
+"""A UDP socket keeps what is sent with the first, up to 64 KiB, as nobody's memory. A byte that is sent with the second
+wakes the referee, who then finds nothing to read, and nothing to charge the bot for."""
 
 _PRCTL = (22, 35, 62, 67)  # PR_SET_SECCOMP, PR_SET_MM, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
 _NAME_MEMORY = 0x53564D41  # PR_SET_VMA
@@ -118,6 +123,10 @@ _SPECIAL_COMMANDS = (1025, 1027, 1028, 1030, 1031, 1032, 1033, 1034, 1035)
 # fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, memfd_secret, process_mrelease,
 # cachestat, statmount, listmount.
 _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 447, 448, 451, 457, 458)
+_OPENAT2 = 437
+"""It says of any name in /usr whether somebody has looked it up, and leaves that as it was (RESOLVE_CACHED). Libraries
+have openat(2)."""
+
 _SETXATTRAT = 463
 _UNKNOWN_FROM = 467
 """open_tree_attr of Linux 6.15: from here on nobody has looked at what a bot could do with a call."""
@@ -169,7 +178,7 @@ _ARCHITECTURES = {
         # msync, fsync, fdatasync, setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64,
         # mbind, set_mempolicy, sync_file_range, timerfd_settime, syncfs, sched_setattr, set_mempolicy_home_node
         without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 237, 238, 277, 286, 306, 314, 450),
-        absent=(282, 289),  # signalfd, signalfd4
+        absent=(222, 282, 289),  # timer_create, signalfd, signalfd4
         refused={
             "mincore": 27,
             "modify_ldt": 154,
@@ -239,7 +248,7 @@ _ARCHITECTURES = {
         # sched_setaffinity, setpriority, fadvise64, msync, mbind, set_mempolicy, syncfs, sched_setattr,
         # set_mempolicy_home_node
         without_effect=(81, 82, 83, 84, 86, 118, 119, 122, 140, 223, 227, 235, 237, 267, 274, 450),
-        absent=(74,),  # signalfd4
+        absent=(74, 107),  # signalfd4, timer_create
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -306,7 +315,7 @@ def bot_filter(
         (_IF_AT_LEAST, "unknown", "", _UNKNOWN_FROM),  # the numbers of x32, another set of calls, are higher
         *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
         *_switch("without effect", *silent),
-        *_switch("unknown", *known.absent),
+        *_switch("unknown", *known.absent, _OPENAT2),
         *_switch("invalid", known.splice),
         *_switch("no attributes", *known.attributes, _SETXATTRAT),
         *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
@@ -390,9 +399,9 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool, devices: bool) 
         (_IF_EQUAL, "allowed", "without effect", 0),
         "sendto",
         "sendmmsg",
-        *_refuse_bits(3, _MSG_MORE),
+        *_refuse_bits(3, _MSG_MORE | _MSG_OOB),
         "sendmsg",
-        *_refuse_bits(2, _MSG_MORE),
+        *_refuse_bits(2, _MSG_MORE | _MSG_OOB),
         "socketpair",
         _load_argument(0),
         (_IF_EQUAL, "allowed", "no family", _AF_UNIX),
@@ -419,8 +428,9 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool, devices: bool) 
         _go("allowed"),
     ]
     for level, options in _SOCKET_OPTIONS.items():
-        silent = _switch("without effect", *_SILENT_OPTIONS.get(level, ()))
-        program += [f"level {level}", _load_argument(2), *_switch("refused", *options), *silent, _go("allowed")]
+        silent = (*_SILENT_OPTIONS.get(level, ()), *(_KEEPALIVE if level == _TCP and not network else ()))
+        program += [f"level {level}", _load_argument(2), *_switch("refused", *options)]
+        program += [*_switch("without effect", *silent), _go("allowed")]
     return program
 
 

@@ -74,12 +74,20 @@ ATTEMPTS = (
     "make the disk empty its cache",
     "drop a page from memory by advice",
     "set a timer file",
+    "make a timer",
+    "have its connections looked after",
+    "wake a reader for nothing",
+    "know which names were looked up",
     "have a line printed again on a terminal",
     "change the discipline of a terminal",
     "start the machine's program for core files",
     "change when the kernel takes it",
 )
-GRANTED_WITH_THE_NETWORK = {"connect over the network", "connect to an abstract socket"}
+GRANTED_WITH_THE_NETWORK = {
+    "connect over the network",
+    "connect to an abstract socket",
+    "have its connections looked after",
+}
 """By its documentation."""
 
 ROOT_ONLY = {"write a kernel setting", "write to a control group"}
@@ -92,8 +100,9 @@ UP_TO_THE_KERNEL = {
     "keep options of IPv6 that no group counts",
     "keep access lists of files that no group counts",
     "open a socket of a rare protocol",
+    "wake a reader for nothing",
 }
-"""Not every kernel is built with these (TCP_MD5SIG, NUMA, IPv6, TMPFS_POSIX_ACL, MPTCP)."""
+"""Not every kernel is built with these (TCP_MD5SIG, NUMA, IPv6, TMPFS_POSIX_ACL, MPTCP, AF_UNIX_OOB)."""
 
 NOT_BUILT = ("Operation not supported", "Protocol not ", "Function not implemented", "Address family not supported")
 

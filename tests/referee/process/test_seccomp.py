@@ -31,6 +31,7 @@ NUMBERS = {  # x86_64, aarch64
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
     "splice": (275, 76),
+    "timer_create": (222, 107),
     "timerfd_create": (283, 85),
     "timerfd_settime": (286, 86),
     "timerfd_gettime": (287, 87),
@@ -40,6 +41,7 @@ NUMBERS = {  # x86_64, aarch64
     "seccomp": (317, 277),
     "memfd_create": (319, 279),
     "clone3": (435, 435),
+    "openat2": (437, 437),
     "process_madvise": (440, 440),
     "futex_wait": (455, 455),
     "setxattrat": (463, 463),
@@ -78,6 +80,7 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("read", (), ALLOWED),
         ("clone3", (), ALLOWED),
         ("futex_wait", (), ALLOWED),
+        ("openat2", (3, LONG, LONG, 24), ENOSYS),
         ("removexattrat", (), ALLOWED),
         ("process_madvise", (), EPERM),
         ("open_tree_attr", (), ENOSYS),
@@ -119,11 +122,15 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("set_mempolicy", (3,), NOTHING),
         ("sendto", (3, LONG, 9, 0x4000), ALLOWED),  # MSG_NOSIGNAL
         ("sendto", (3, LONG, 9, 0xC000), EPERM),
+        ("sendto", (3, LONG, 1, 0x41), EPERM),  # MSG_OOB | MSG_DONTWAIT
         ("sendmsg", (3, LONG, 0x4000), ALLOWED),
+        ("sendmsg", (3, LONG, 1), EPERM),
         ("sendmsg", (3, LONG, 0x8000), EPERM),
         ("sendmmsg", (3, LONG, 9, 0), ALLOWED),
         ("sendmmsg", (3, LONG, 9, 0x8000), EPERM),
+        ("sendmmsg", (3, LONG, 9, 1), EPERM),
         ("splice", (3, 0, 4, 0, 9, 1), EINVAL),  # libraries then copy
+        ("timer_create", (1, LONG, LONG), ENOSYS),
         ("timerfd_create", (1, 0x80000), ENOSYS),  # event loops then have time-outs
         ("timerfd_create", (1, 0x80800), ALLOWED),  # as Netty does
         ("timerfd_settime", (3, 0, LONG, 0), NOTHING),
@@ -170,6 +177,9 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("setsockopt", (3, 1, 13), NOTHING),  # SO_LINGER
         ("setsockopt", (3, 1, 47), NOTHING),  # SO_MAX_PACING_RATE
         ("setsockopt", (3, 6, 13), NOTHING),  # TCP_CONGESTION
+        ("setsockopt", (3, 6, 4), NOTHING),  # TCP_KEEPIDLE
+        ("setsockopt", (3, 6, 5), NOTHING),  # TCP_KEEPINTVL
+        ("setsockopt", (3, 1, 9), ALLOWED),  # SO_KEEPALIVE
         ("setsockopt", (3, 1, 64), NOTHING),
     ],
 )
@@ -188,6 +198,15 @@ def test_a_build_has_real_locks(machine: str) -> None:
     program = bot_filter(machine, file_locks=True)
     for name, arguments in (("flock", (3, 2)), ("fcntl", (3, 6))):
         assert verdict(program, ARCHITECTURES[machine], NUMBERS[name][place], arguments) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_who_is_granted_the_network_keeps_its_connections_alive(machine: str) -> None:
+    """Programs that wait minutes for a model's answer do, as a router forgets idle connections."""
+    place = list(ARCHITECTURES).index(machine)
+    program = bot_filter(machine, network=True)
+    for option, expected in ((4, ALLOWED), (5, ALLOWED), (13, NOTHING)):
+        assert verdict(program, ARCHITECTURES[machine], NUMBERS["setsockopt"][place], (3, 6, option)) == expected
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)

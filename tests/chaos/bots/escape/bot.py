@@ -15,6 +15,7 @@ import socket
 import struct
 import tempfile
 import termios
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,44 @@ def sets_a_timer_file() -> None:
         raise OSError("nothing is done")
 
 
+def makes_a_timer() -> None:
+    """When it expires, the kernel looks in an interrupt at each thread that may take the signal."""
+    timer = ctypes.c_int()
+    call("syscall", 222 if os.uname().machine == "x86_64" else 107, 1, None, ctypes.byref(timer))
+
+
+def has_its_connections_looked_after() -> None:
+    """By the kernel, in interrupts, as often as each connection says: at most once a second."""
+    with socket.socket() as line:
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
+        if line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) != 1:
+            raise OSError("nothing is done")
+
+
+def wakes_a_reader_for_nothing() -> None:
+    """With a byte out of band, of which who reads gets to know nothing."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.send(b"x", socket.MSG_OOB)
+
+
+def knows_which_names_were_looked_up() -> None:
+    """By any process of this machine, at any time: openat2(2) with RESOLVE_CACHED asks no file system."""
+    path = b"/usr/nobody-%d" % time.time_ns()
+    how = struct.pack("=3Q", os.O_PATH, 0, 0x20)
+
+    def look() -> int:
+        try:
+            return call("syscall", 437, -100, path, how, ctypes.c_size_t(len(how)))
+        except OSError as error:
+            return error.errno or 0
+
+    before = look()
+    Path(os.fsdecode(path)).exists()
+    if (before, look()) != (errno.EAGAIN, errno.ENOENT):
+        raise OSError("it is not told")
+
+
 def has_a_line_printed_again() -> None:
     """By a thread of the kernel, in no group of ours, each time a byte of this program asks for it."""
     main, side = os.openpty()
@@ -404,6 +443,10 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "make the disk empty its cache": reaches_the_disk,
     "drop a page from memory by advice": drops_pages,
     "set a timer file": sets_a_timer_file,
+    "make a timer": makes_a_timer,
+    "have its connections looked after": has_its_connections_looked_after,
+    "wake a reader for nothing": wakes_a_reader_for_nothing,
+    "know which names were looked up": knows_which_names_were_looked_up,
     "have a line printed again on a terminal": has_a_line_printed_again,
     "change the discipline of a terminal": changes_a_terminal,
     "start the machine's program for core files": starts_the_machines_program_for_core_files,
