@@ -47,7 +47,7 @@ async def test_the_wall_says_that_a_run_is_paused(
     run = RunFolder(runs / "cup")
     with RunLock(run.lock):
         write_status(run, Status(held=True))
-        assert "matches, paused" in (await web.get("/wall")).text
+        assert "1 match, paused" in (await web.get("/wall")).text
 
 
 async def test_the_wall_does_not_say_who_plays_where_live_matches_are_hidden(
