@@ -31,8 +31,8 @@ PIPE_WIDTH = 4000
 class QuietStream:
     """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run.
 
-    Whatever else keeps it from being written is kept in `error`, for `settle` to tell once all is said; of stdout also
-    in `lost`, for the end of the command.
+    Whatever else keeps it from being written is kept in `error`, for `settle` to raise after the last line; of stdout
+    also in `lost`, for the end of the command.
     """
 
     lost: ClassVar[OSError | None] = None
@@ -84,7 +84,7 @@ class QuietStream:
 
 
 def output_lost(error: OSError) -> PlatformError:
-    """What the user is told of output that could not be written. A command prints after what it does, and `extend` that
+    """The error for output that could not be written. A command prints after what it does, and `extend` that
     is entered again would make a run longer twice."""
     step = "free some space; the command may have done its work: look at that before you enter it again"
     return PlatformError(f"the output cannot be written: {error.strerror}", step)

@@ -304,12 +304,7 @@ class Accounts:
 
     def began_with_token(self, id_: str) -> bool:
         """Whether this is the id of a token, or of a session of who signed in with one."""
-        return (
-            self._database.row(
-                "SELECT 1 FROM tokens WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)", _number(id_)
-            )
-            is not None
-        )
+        return self._database.row(_MAKER, _number(id_)) is not None
 
     def session_of(self, secret: str) -> NewToken:
         """A session for who has this token. It has its scope, and ends with it. UNAUTHENTICATED, FORBIDDEN."""
@@ -403,15 +398,17 @@ class Accounts:
             raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no token {token_id}", "see the list of tokens")
 
 
+_MAKER = (
+    "SELECT id, kind, expires, signed_in_with FROM tokens"
+    " WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)"
+)
+"""The token with this id, or the session, if it began with a token."""
+
+
 def _revoked_with(db: Database, made: NewToken, maker: str) -> sqlite3.Row | None:
     """Inside a change: the token is revoked with the one that made it, or with which the session began that did. That
     maker, if there is one: who has signed in with a password makes tokens that stand alone."""
-    row = find(
-        db,
-        "SELECT id, kind, expires, signed_in_with FROM tokens"
-        " WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)",
-        _number(maker),
-    )
+    row = find(db, _MAKER, _number(maker))
     if row is not None:
         first = row["signed_in_with"] if row["kind"] == "session" else row["id"]  # signing out revokes no token
         db.execute("UPDATE tokens SET signed_in_with = ? WHERE id = ?", [first, made.token.id])
