@@ -43,6 +43,16 @@ def without_middle(sentence: str, most: int, begin: int, end: int) -> str:
     return sentence if len(sentence) <= most else f"{sentence[:begin]}...{sentence[-end:]}"
 
 
+def why_unread(error: Exception) -> str:
+    """Why a file cannot be read, for a sentence that has its path: without the number that the system gives an error,
+    and without what only its author could make sense of."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    if isinstance(error, TypeError | LookupError | AttributeError):
+        return "something in it is missing or in the wrong place"
+    return str(getattr(error, "strerror", None) or error)
+
+
 class ChangedError(TournamentError):
     """The run in the folder was started with another configuration. `changes` has a line for each difference."""
 

@@ -172,15 +172,21 @@ def _run(
 
 
 def _box(game: "Game", path: Path) -> Any:
-    """The data in `path`, if the game takes it. DataError and OSError name the file."""
+    """The data in `path`, if the game takes it. UsageError and DataError name the file."""
     import json
     import tomllib
 
+    from referee.errors import UsageError, why_unread
     from referee.games.api import DataError
+    from referee.tournament.reading import read_text
 
-    text = path.read_bytes()
     try:
-        box = tomllib.loads(text.decode("utf-8-sig")) if path.suffix == ".toml" else json.loads(text)
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        what = f"--data {path}: cannot be read ({why_unread(error)})"
+        raise UsageError(what, "check the path and its rights") from None
+    try:
+        box = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
         game.check_data(box)
     except (ValueError, RecursionError, DataError) as error:
         raise DataError(f"{path}: {error}") from error

@@ -67,7 +67,7 @@ def login(
         keep_token,
     )
     from referee.cli.output import console, print_text
-    from referee.errors import UsageError
+    from referee.errors import UsageError, why_unread
     from referee.texts import one_line
 
     address = check_address(url, plain_http=plain_http)
@@ -82,7 +82,8 @@ def login(
         try:
             token = token_file.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--token-file {token_file}: cannot be read ({error})", "check the path") from None
+            what = f"--token-file {token_file}: cannot be read ({why_unread(error)})"
+            raise UsageError(what, "check the path") from None
     elif not sys.stdin.isatty():
         token = sys.stdin.readline().strip()
     else:

@@ -29,7 +29,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from referee.errors import PlatformError, UsageError
+from referee.errors import PlatformError, UsageError, why_unread
 from referee.folders import folder_beside
 from referee.ladder.config import LadderConfig
 from referee.ladder.database import OWNER_ONLY
@@ -270,7 +270,7 @@ def _read_manifest(backup: Path) -> dict[str, Any]:
             f"{backup} is no backup: it has no {MANIFEST}", "give a folder that the command backup made"
         ) from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"{path} cannot be read ({error})", "use another backup") from None
+        raise UsageError(f"{path} cannot be read ({why_unread(error)})", "use another backup") from None
     return dict(found)
 
 

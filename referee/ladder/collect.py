@@ -43,7 +43,7 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.process.supervised_command import SupervisedCommand, run_supervised
 from referee.process.trees import remove_tree, walk
 from referee.texts import clean, one_line
-from referee.tournament.reading import TomlFile, show
+from referee.tournament.reading import TomlFile, read_content, show
 
 _KEYS = ("owner", "path", "git", "ref", "folder", "name", "games")
 _MOST_BOTS = 10_000
@@ -114,7 +114,7 @@ def _key(file: TomlFile) -> Path | None:
         return None
     path = (file.path.parent / text).absolute()
     try:
-        path.read_bytes()
+        read_content(path, 1)
         mode = path.stat().st_mode
     except OSError as error:
         file.fail(("key",), f"'key': {path}: cannot be read ({error.strerror})", "correct the path, or its rights")
@@ -232,6 +232,8 @@ class Collector:
                 pack(folder, manifest, packed)
                 packed.seek(0)
                 return Collected(source, self._send(account, bot, source, packed), bot)
+            if not path.is_file():  # such as a pipe: to wait for it would stop the others
+                raise CollectError(f"{path} is neither a folder nor a file", "correct the path, or ask its author")
             if not source.name:
                 raise CollectError(f"the archive {path} says no name before it is unpacked", 'add name = "..."')
             with path.open("rb") as file:

@@ -91,6 +91,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from leaderboard.web.people import SignUp
+from referee.errors import why_unread
 from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
@@ -108,7 +109,7 @@ from referee.tournament.bot_sections import (
     read_remote,
     read_sandbox,
 )
-from referee.tournament.reading import TomlFile, dotted, show
+from referee.tournament.reading import TomlFile, dotted, read_text, show
 from referee.tournament.sections import (
     GAME_KEYS,
     BreakerConfig,
@@ -643,10 +644,9 @@ def _secret(file: TomlFile, key: tuple[str | int, ...]) -> str:
     step = "write the client's secret into it, and: chmod 600 FILE"
     try:
         mode = path.stat().st_mode
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        return file.fail(key, f"the file of '{dotted(*key)}', {path}, cannot be read ({why})", step)
+        text = read_text(path).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        return file.fail(key, f"the file of '{dotted(*key)}', {path}, cannot be read ({why_unread(error)})", step)
     if mode & 0o077:
         file.fail(
             key, f"the file of '{dotted(*key)}', {path}, can be read by others", f"chmod 600 {shlex.quote(str(path))}"

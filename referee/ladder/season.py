@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from referee.errors import JournalError, PlatformError
+from referee.errors import JournalError, PlatformError, why_unread
 from referee.ladder.config import LadderConfig
 from referee.ladder.store import LadderStore
 from referee.run.folder import RunFolder, runs_in
@@ -54,7 +54,7 @@ def read_season(data: Path) -> Season:
     except FileNotFoundError:
         return Season()
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise PlatformError(f"{path} cannot be read ({error})", "restore it from a backup") from None
+        raise PlatformError(f"{path} cannot be read ({why_unread(error)})", "restore it from a backup") from None
 
 
 def ask_for_end(data: Path) -> Season:

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from referee.errors import ExpectedError
+from referee.errors import ExpectedError, why_unread
 from referee.folders import make_socket_folder, refuse_descriptors
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
@@ -95,7 +95,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise FetchHostsError(
-            f"{path}: cannot be read ({error})", f"correct the file or unset {HOSTS_VARIABLE}"
+            f"{path}: cannot be read ({why_unread(error)})", f"correct the file or unset {HOSTS_VARIABLE}"
         ) from None
     for name, table in tables.items():
         if not isinstance(table, dict) or not set(table) <= _KEYS or not all(map(_is_list_of_text, table.values())):

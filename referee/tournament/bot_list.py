@@ -3,9 +3,7 @@
 Where things lie on the disk is looked at only to find the folders of a pattern; what is in them is read later.
 """
 
-import csv
 import fnmatch
-import io
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +25,7 @@ from referee.tournament.bot_sections import (
     read_copies,
     read_fresh,
 )
-from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest, toml_value
+from referee.tournament.reading import TomlFile, csv_rows, dotted, read_text, show, suggest, toml_value
 from referee.tournament.sections import check_clock, read_clock, read_resources
 
 DEFAULT_KEYS = ("options", "clock", "limits", *SANDBOX_BOT_KEYS, *PROCESS_KEYS)
@@ -233,25 +231,19 @@ def _rows(file: TomlFile, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         file.fail(key, f"'entries': {path} cannot be read ({error.strerror})", "give its path from this file")
     except UnicodeDecodeError:
         file.fail(key, f"'entries': {path} is not UTF-8 text", "save it as CSV in UTF-8")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=cell_separator(text))
     columns: list[str] = []
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            if not columns:
-                columns = _columns(path, reader.line_num, cells)
-                continue
-            if any(cells[len(columns) :]):
-                what = f"the row has {len(cells)} cells, and there are {len(columns)} columns"
-                yield reader.line_num, {"": what}
-                continue
-            yield reader.line_num, {name: cell for name, cell in zip(columns, cells, strict=False) if cell}
-    except csv.Error as error:
-        raise ConfigError(path, reader.line_num, f"not CSV: {error}", "save it as CSV in UTF-8") from None
-    if not columns:
+    rows = csv_rows(path, text)
+    for line, cells in rows:
+        if not columns:
+            columns = _columns(path, line, cells)
+        elif any(cells[len(columns) :]):
+            yield line, {"": f"the row has {len(cells)} cells, and there are {len(columns)} columns"}
+        else:
+            yield line, {name: cell for name, cell in zip(columns, cells, strict=False) if cell}
+    if not rows:
         raise ConfigError(path, None, "the list of entries is empty", "begin it with a line of columns, such as path")
+    if len(rows) == 1:
+        raise ConfigError(path, rows[0][0], "the list of entries has columns and no rows", "write a row for each bot")
 
 
 def _columns(path: Path, line: int, names: list[str]) -> list[str]:

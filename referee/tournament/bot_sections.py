@@ -174,9 +174,6 @@ def read_remote(file: TomlFile) -> RemoteConfig | None:
         file.fail(("remote", "plain"), "'remote.plain' is without TLS, and there is a certificate", "take one away")
     names = ("wait_s", "reconnect_s", "keepalive_s", "margin_s")
     times = {name: _seconds(file, name, given[name]) for name in names if name in given}
-    if "keepalive_s" in times and times["keepalive_s"] < LEAST_KEEPALIVE_S:
-        what = f"'remote.keepalive_s' must be at least {LEAST_KEEPALIVE_S:g}, not {times['keepalive_s']:g}"
-        file.fail(("remote", "keepalive_s"), what, "write, for instance, keepalive_s = 20")
     return RemoteConfig(Listen(host, port, certificate, key, plain), **times, public=public)
 
 
@@ -221,9 +218,10 @@ def _truth(file: TomlFile, key: Where) -> bool:
 
 
 def _seconds(file: TomlFile, name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LONGEST_S:
-        what = f"'remote.{name}' must be a number from 0 to {_LONGEST_S}, not {show(value)}"
-        file.fail(("remote", name), what, f"write, for instance, {name} = 60")
+    least = LEAST_KEEPALIVE_S if name == "keepalive_s" else 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= _LONGEST_S:
+        what = f"'remote.{name}' must be a number from {least:g} to {_LONGEST_S}, not {show(value)}"
+        file.fail(("remote", name), what, f"write, for instance, {name} = {20 if least else 60}")
     return float(value)
 
 

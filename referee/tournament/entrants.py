@@ -403,6 +403,10 @@ def _check_format(tournament: Tournament) -> None:
         if name not in names:
             what = f"'{dotted(*key)}': no bot is called {show(name)}"
             TomlFile(config.path).fail(key, what, suggest(name, names, "the bots are"))
+    seeds = config.settings.get("seeding")
+    if isinstance(seeds, tuple) and not set(seeds) & set(names):  # from a file, which may name others, too
+        what = f"'{dotted(*first, 'seeding')}': the file names no bot of this tournament, but {show(list(seeds))}"
+        TomlFile(config.path).fail((*first, "seeding"), what, suggest(seeds[0], names, "the bots are"))
     for name in config.rating_anchors:
         if name not in names:
             what = f"'ratings.anchor.{name}': no bot is called {show(name)}"

@@ -1,7 +1,11 @@
 """Reads values out of a parsed TOML file; whatever does not fit is a ConfigError with its line."""
 
+import csv
 import errno
+import io
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
@@ -80,6 +84,8 @@ def _common(here: Key, path: Key) -> int:
 
 
 MAX_DEPTH = 20
+MOST_MIB = 16
+"""Of a tournament file and the like."""
 _SHOWN_BITS = 160
 _TOO_BIG = "a number with more than 64 bits"
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
@@ -100,7 +106,7 @@ class TomlFile:
             self._check_extent()
             return
         try:
-            self.text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+            self.text = read_content(path, MOST_MIB).decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise ConfigError(path, line, "the file is not UTF-8 text", "save it as UTF-8") from None
@@ -230,18 +236,55 @@ def toml_value(text: str) -> Any:
     return read["value"] if set(read) == {"value"} and "\n" not in text else text
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most_mib: int = 64) -> str:
     """A text file that people wrote, in UTF-8; some editors and spreadsheets begin it with a byte order mark. OSError
-    or UnicodeDecodeError. What is no file, such as a pipe or a device, is not read: it may never end."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is not a file", str(path))
-    return path.read_text(encoding="utf-8-sig")
+    or UnicodeDecodeError."""
+    text = read_content(path, most_mib).decode("utf-8").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_content(path: Path, most_mib: int) -> bytes:
+    """What a file holds that people name. OSError, too if it is larger than that. What is no file, such as a pipe or a
+    device, is not read: it may never end."""
+
+    def opened_at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_NONBLOCK)  # not waiting for the other end of a pipe
+
+    with open(path, "rb", opener=opened_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        content = file.read((most_mib << 20) + 1)
+    if len(content) > most_mib << 20:
+        raise OSError(errno.EFBIG, f"it has more than {most_mib} MiB", str(path))
+    return content
 
 
 def cell_separator(text: str) -> str:
     """Between the cells of CSV: spreadsheets in many languages write semicolons."""
     head = text.lstrip().partition("\n")[0]
     return ";" if ";" in head and "," not in head else ","
+
+
+def csv_rows(path: Path, text: str) -> list[tuple[int, list[str]]]:
+    """Line and cells, without white space around them, of each row that is not blank. ConfigError for what is not CSV,
+    such as a quote without an end, which takes all further rows into its cell."""
+    last = "end of the file"  # a row of ours, which such a quote takes in as well
+    lines = io.StringIO(f"{text}\n{last}", newline="")
+    reader = csv.reader(lines, delimiter=cell_separator(text), skipinitialspace=True)
+    rows: list[tuple[int, list[str]]] = []
+    line = 1  # where a row begins; a cell may go on over several lines
+    try:
+        for row in reader:
+            rows.append((line, [cell.strip() for cell in row]))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ConfigError(path, line, f"not CSV: {error}", "correct this line") from None
+    line, cells = rows.pop()
+    if cells != [last]:
+        raise ConfigError(
+            path, line, "not CSV: a quote in this row has no end", 'close it; write a quote in a cell as ""'
+        )
+    return [(line, cells) for line, cells in rows if any(cells)]
 
 
 def show(value: object) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.errors import ConfigError, PlatformError
+from referee.errors import ConfigError, PlatformError, why_unread
 from referee.match.invitation import Invitation
 from referee.process.entry import Entry
 from referee.schedule.spec import Limits
+from referee.tournament.reading import read_text
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 from referee.wire.tokens import MOST_TOKEN
 
@@ -120,9 +121,10 @@ def _token(path: Path, bot: "BotConfig", its: "RemoteBot", entry: Entry) -> str:
                 raise ConfigError(
                     path, bot.line, what, f"make it readable by you alone: chmod 600 {shlex.quote(where)}"
                 )
-            token = its.token_file.read_text(encoding="utf-8-sig").strip()
+            token = read_text(its.token_file).strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None
+            what = f"the token of '{entry.name}': {where} cannot be read ({why_unread(error)})"
+            raise ConfigError(path, bot.line, what, advice) from None
     if not token:
         raise ConfigError(path, bot.line, f"there is no token of '{entry.name}' in {where}", advice)
     if not LEAST_TOKEN <= len(token) <= MOST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:

@@ -3,10 +3,7 @@
 A ladder's file has some of them, too.
 """
 
-import csv
-import io
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +30,8 @@ from referee.schedule.spec import (
     SpecError,
 )
 from referee.schedule.stopping import EXAMPLES, StopWhen, parse_stop_when
-from referee.tournament.reading import TomlFile, cell_separator, dotted, read_text, show, suggest
+from referee.tournament.reading import TomlFile, dotted, read_text, show, suggest
+from referee.tournament.seeding import read_seeding
 
 # `name`: what the tournament and its run folder are called
 
@@ -124,6 +122,10 @@ def _game(file: TomlFile, where: Where) -> Game:
         file.fail((*where, "game"), str(error), next_step)
 
 
+_OPENINGS_MIB = 1024
+"""The largest books of openings that engines are tested with have some hundred MiB."""
+
+
 def _openings(file: TomlFile, where: Where, game: Game) -> tuple[str, ...]:
     """The positions in the file that the table names. Raises ConfigError."""
     named = file.text_at(*where, "openings", example='openings = "openings.epd"')
@@ -140,7 +142,7 @@ def _openings(file: TomlFile, where: Where, game: Game) -> tuple[str, ...]:
         file.fail(key, what, "leave one of the two out")
     path = file.path.parent / named
     try:
-        positions: tuple[str, ...] = read(path.name, read_text(path))
+        positions: tuple[str, ...] = read(path.name, read_text(path, _OPENINGS_MIB))
     except OSError as error:
         file.fail(key, f"'{dotted(*key)}': {path} cannot be read ({error.strerror})", "give its path from this file")
     except UnicodeDecodeError:
@@ -317,7 +319,7 @@ def _setting(file: TomlFile, where: Where, setting: Setting, value: Any) -> Any:
             fits, expected = isinstance(value, str) and value.isprintable() and bool(value), "a text"
         case "seeding":
             if isinstance(value, str):
-                return _seeding_from(file, key, value)
+                return read_seeding(file, key, value)
             fits, expected = _each_once(value), "a list of names of bots, each once, or a file with their ratings"
         case "word":
             fits, expected = (
@@ -338,39 +340,6 @@ def _setting(file: TomlFile, where: Where, setting: Setting, value: Any) -> Any:
         what = f"'{dotted(*key)}' must be {expected}, not {show(value)}"
         file.fail(key, what, f"write, for instance, {setting.name} = {_setting_example(setting)} ({setting.about})")
     return value
-
-
-def _seeding_from(file: TomlFile, key: Where, named: str) -> tuple[str, ...]:
-    """Names in the order of their ratings, the best first, from the file of this path: CSV with a header, as `crosstown
-    standings --csv` prints it, or with `name` and `rating`. Equal ratings stay in their order. Raises ConfigError."""
-    path = file.path.parent / named
-    what = f"'{dotted(*key)}' must be a list of names of bots, or a CSV file with their ratings: {path}"
-    step = 'write a file with the columns name and rating, or: crosstown standings RUN --csv > "seeds.csv"'
-    try:
-        text = read_text(path)
-        mark = cell_separator(text)
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
-        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
-        rows = list(reader)
-    except OSError as error:
-        file.fail(key, f"{what} cannot be read ({error.strerror})", step)
-    except (ValueError, csv.Error):
-        file.fail(key, f"{what} is not CSV in UTF-8", step)
-    column = next((name for name in ("rating", "conservative") if rows and name in rows[0]), None)
-    if column is None or "name" not in rows[0]:
-        file.fail(key, f"{what} has no columns 'name' and 'rating'", step)
-    rated: list[tuple[float, str]] = []
-    for row in rows:
-        try:
-            # Where semicolons stand between the cells, commas stand in the numbers.
-            value = -float(row[column].replace(",", ".") if mark == ";" else row[column])
-        except (TypeError, AttributeError, ValueError):
-            value = math.nan
-        name = (row["name"] or "").strip()
-        if name[:1] == "'" and name[1:2] in ("=", "+", "-", "@"):
-            name = name[1:]  # so `crosstown standings --csv` keeps it from being a formula
-        rated.append((math.inf if math.isnan(value) else value, name))  # not rated: last
-    return tuple(dict.fromkeys(name for _, name in sorted(rated, key=lambda one: one[0]) if name))
 
 
 def _each_once(value: Any) -> bool:
@@ -478,7 +447,7 @@ def read_adjudication(file: TomlFile, games: Sequence[GameConfig]) -> Adjudicati
     key = "adjudication"
     given = file.table(key)
     file.check_keys((key,), given, ADJUDICATION_KEYS)
-    if not given:
+    if file.get(key) is None:
         return Adjudication()
     if any(players != 2 for game in games for players in game.players):
         file.fail((key,), "'adjudication' is for matches of two seats", "leave it out, or set players = 2")

@@ -119,7 +119,8 @@ def own_certificate(folder: Path, listen_on: str, public: str = "") -> tuple[Pat
                 _make_certificate(*pair, _REQUEST.format(names=",".join(sorted(names | _addresses()))))
                 noted.write_text("\n".join(sorted(names)))
     except OSError as error:
-        raise ListenError(f"no certificate could be made: {error}", "give a certificate and its key") from None
+        what = f"no certificate could be made: {error.filename}: {error.strerror}"
+        raise ListenError(what, "give a certificate and its key") from None
     return pair
 
 
@@ -147,8 +148,9 @@ def _make_certificate(certificate: Path, key: Path, request: str) -> None:
         done = subprocess.run(
             command, input=request, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ListenError(f"no certificate could be made: {error}", "give a certificate and its key") from None
+    except subprocess.TimeoutExpired:
+        what = f"openssl made no certificate in {_OPENSSL_LIMIT_S:g} s"
+        raise ListenError(what, "give a certificate and its key") from None
     if done.returncode != 0:
         words = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
         raise ListenError(f"openssl made no certificate: {words}", "give a certificate and its key") from None

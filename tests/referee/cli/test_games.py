@@ -1,6 +1,7 @@
 """`crosstown games list | show | check` as a user meets them."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -238,6 +239,12 @@ def test_check_refuses_data_that_does_not_fit(games: Games, tmp_path: Path, name
 def test_check_of_data_that_is_not_there_is_one_line(games: Games, tmp_path: Path) -> None:
     result = games("check", "toy", "--data", str(tmp_path / "none.json"), code=2)
     assert "No such file" in result.stderr
+
+
+def test_check_of_a_pipe_as_data_does_not_wait_for_its_other_end(games: Games, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    result = games("check", "toy", "--data", str(tmp_path / "pipe.json"), code=2)
+    assert "pipe.json: cannot be read (it is not a file)" in result.stderr
 
 
 @pytest.mark.slow

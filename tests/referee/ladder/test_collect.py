@@ -1,6 +1,7 @@
 """Bots of a class from a file: folders, archives, and git repositories."""
 
 import getpass
+import os
 import shutil
 import socket
 import subprocess
@@ -40,10 +41,12 @@ def test_one_bad_hand_in_does_not_stop_the_others(collector: Collector, tmp_path
     (tmp_path / "bob.tar.gz").write_bytes(archive(bot_files(name="other")))
     (tmp_path / "bomb.tar.gz").write_bytes(archive({"zeros": bytes(3 << 20)}))
     (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe.zip")
     file = tmp_path / "class.toml"
     file.write_text(
         '[[bots]]\nowner = "ann"\npath = "ann"\n'
         '[[bots]]\nowner = "missing"\npath = "nowhere"\n'
+        '[[bots]]\nowner = "pipe"\npath = "pipe.zip"\nname = "pipe"\n'
         '[[bots]]\nowner = "empty"\npath = "empty"\n'
         '[[bots]]\nowner = "unnamed"\npath = "bob.tar.gz"\n'
         '[[bots]]\nowner = "bomb"\npath = "bomb.tar.gz"\nname = "bomb"\n'
@@ -55,6 +58,7 @@ def test_one_bad_hand_in_does_not_stop_the_others(collector: Collector, tmp_path
     assert {owner for owner, one in found.items() if one.version} == {"ann", "bob"}
     reasons = {owner: one.reason for owner, one in found.items() if not one.version}
     assert "does not exist" in reasons["missing"]
+    assert "neither a folder nor a file" in reasons["pipe"]
     assert "no such file" in reasons["empty"]
     assert "says no name" in reasons["unnamed"]
     assert "times as large" in reasons["bomb"]

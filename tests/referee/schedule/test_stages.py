@@ -240,6 +240,33 @@ def test_a_file_of_ratings_that_cannot_be_used_is_refused(write_file, text, word
     assert "'swiss.seeding'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ("name,rating\nann,18OO\n", "seeds.csv:2: the column 'rating' must be a number, or empty"),
+        ("name,conservative\n\nann,1e999\n", "seeds.csv:3: the column 'conservative' must be a number, or empty"),
+        ("name,rating\nann,1,5\n", "seeds.csv:2: the row has 3 cells, and there are 2 columns"),
+        ("name,rating\nann,1\nann,2\n", "seeds.csv:3: the bot 'ann' is there twice"),
+        ("name,rating\n,1\n", "seeds.csv:2: the column 'name' is empty"),
+        ("name,rating,rating\nann,1,2\n", "seeds.csv:1: the column 'rating' is there twice"),
+        ('name,rating\nann,1\n"bob,2\ncyd,3\n', "seeds.csv:3: not CSV: a quote in this row has no end"),
+        ("name,rating\n", "seeds.csv has no row with a bot"),
+    ],
+)
+def test_a_wrong_row_of_a_file_of_ratings_is_refused_with_its_line(write_file, rows, what):
+    file = write_file(f'{TOML}format = "knockout"\n[knockout]\nseeding = "seeds.csv"\n{BOTS}')
+    (file.parent / "seeds.csv").write_text(rows)
+    with pytest.raises(ConfigError) as caught:
+        load_config(file)
+    assert what in str(caught.value)
+
+
+def test_the_table_of_a_run_of_two_games_has_two_rows_for_a_bot_and_seeds(write_file):
+    file = write_file(f'{TOML}format = "knockout"\n[knockout]\nseeding = "seeds.csv"\n{BOTS}')
+    (file.parent / "seeds.csv").write_text("name,entry_id,game,conservative\nann,1,x,2\nbob,2,x,5\nann,1,y,7\n")
+    assert load_config(file).settings["seeding"] == ("ann", "bob")
+
+
 def test_stages_are_read_with_the_settings_of_their_formats(write_file):
     file = write_file(
         f'{TOML}format = "stages"\n[[stages]]\nname = "groups"\ngroups = 2\nadvance = 1\ntie_breaks = ["wins"]\n'

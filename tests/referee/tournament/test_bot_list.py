@@ -47,6 +47,17 @@ def test_a_pipe_or_a_device_is_not_read_for_a_list_data_or_ratings(write_file, n
         (tmp_path / "odd").unlink()
 
 
+def test_a_pipe_a_device_or_too_large_a_file_is_not_read_as_a_tournament_file(tmp_path):
+    odd = tmp_path / "cup.toml"
+    for make in (lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")):
+        make(odd)
+        assert "cup.toml: cannot be read (it is not a file)" in refused(odd)[0]
+        odd.unlink()
+    odd.touch()
+    os.truncate(odd, 17 << 20)
+    assert "cup.toml: cannot be read (it has more than 16 MiB)" in refused(odd)[0]
+
+
 def test_a_pattern_stands_for_each_folder_in_order_of_names(write_file, names, tmp_path):
     (tmp_path / "bots" / "notes.txt").write_text("no bot")
     (tmp_path / "bots" / ".git").mkdir()
@@ -184,6 +195,7 @@ def test_a_list_of_entries_has_a_row_for_each_bot(write_file, write_bot, tmp_pat
         ("path,options.deph\nbots/ann,3\n", "class.csv:2: bot: bot 'ann': it has no option 'deph'"),
         ("path\n\0\n", "class.csv:2: 'path' has a zero byte in it"),
         ("path\nbots/ann,3\n", "class.csv:2: the row has 2 cells"),
+        ('path,name,version\n"bots/ann","a\nb",1\n', "class.csv:2: "),
         ("path,read\nbots/ann,/nowhere\n", "class.csv:2: 'read': /nowhere does not exist"),
         ("path\nbots/ann\nbots/ann\n", "class.csv:3: two bots are named 'ann'"),
         ("path,remote,name,token_env\n,true,x,X\n", "class.csv:2: a bot has remote = true"),
@@ -207,6 +219,8 @@ def test_a_bad_row_is_told_with_its_line_or_left_out(write_file, write_bot, tmp_
         ("path,depth\nbots/ann,3\n", "class.csv:1: unknown column 'depth'"),
         ("path,path\nbots/ann,x\n", "class.csv:1: the column 'path' is there twice"),
         ("", "the list of entries is empty"),
+        ("\npath,name\n", "class.csv:2: the list of entries has columns and no rows"),
+        ('path,name\nbots/ann,x\n"bots/bob,y\nbots/cyd,z\n', "class.csv:3: not CSV: a quote in this row has no end"),
     ],
 )
 def test_a_list_without_proper_columns_is_refused_in_any_case(write_file, names, tmp_path, rows, what):

@@ -98,6 +98,7 @@ def test_adjudication_is_read_and_reaches_every_match(write_chess):
 @pytest.mark.parametrize(
     ("section", "problem"),
     [
+        ("", "neither win_moves nor draw_moves"),
         ("draw_from = 3", "neither win_moves nor draw_moves"),
         ("win_moves = -1", "win_moves"),
         ("winmoves = 3", "winmoves"),
