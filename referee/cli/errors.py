@@ -69,6 +69,9 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         return Explained("interrupted", "run the same command again to continue", ExitCode.INTERRUPTED)
     if isinstance(error, OSError):
         return _system(error)
+    if isinstance(error, MemoryError):
+        step = "free some memory, or raise the limit of this process, then run the same command again"
+        return Explained("the system refuses: there is not enough memory", step, ExitCode.PLATFORM)
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 
 

@@ -20,7 +20,16 @@ def main() -> None:
     """Entry point of the console script. Exit codes: see `referee.cli.errors`."""
     _open_streams()
     _use_utf8()
-    words = sys.argv[1:]
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt as error:  # before the command handles its errors itself, or after that
+        from referee.cli.errors import report
+
+        code = report(error)
+    sys.exit(code)
+
+
+def _run(words: Sequence[str]) -> int:
     if _command(words) in _READ_MUCH:
         gc.set_threshold(_NEW_VALUES)
     with ExitStack() as stack:
@@ -34,8 +43,7 @@ def main() -> None:
 
         from referee.cli.app import run_command
 
-        code = run_command(words, early)
-    sys.exit(code)
+        return run_command(words, early)
 
 
 def begins_early(words: Sequence[str]) -> bool:

@@ -47,6 +47,7 @@ FILE = Path("cup.toml")
         (OSError(errno.ENOSPC, "No space left on device", "runs"), "runs: No space left on device", "free what", 3),
         (OSError(errno.EROFS, "Read-only file system", "x"), "x: Read-only file system", "choose another folder", 3),
         (OSError(errno.EACCES, "Permission denied", "runs"), "runs: Permission denied", "or choose another folder", 2),
+        (MemoryError(), "there is not enough memory", "free some memory", 3),
         (typer.Abort(), "the input has ended", "answer it in a terminal", 2),
         (KeyError("x"), "unexpected: KeyError: 'x'", "--debug", 70),
         (OSError("strange"), "unexpected: OSError: strange", "--debug", 70),
