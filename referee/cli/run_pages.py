@@ -583,6 +583,7 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
     from leaderboard.index import load_index
     from leaderboard.standings import CAPTION
     from leaderboard.stopping import outlook_of
+    from leaderboard.titles import with_seats
 
     summary, table, elapsed_s = played.summary, list(played.table.rows), played.elapsed_s
     notes = console(stderr=True)
@@ -622,7 +623,8 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         notes.print(f"stopped after {there} of {most}{summary.total} matches; to continue: {go_on}", markup=False)
         return
     for match in summary.given_up[:10]:
-        notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)
+        why = with_seats(match.detail, match.names)
+        notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {why}"), markup=False)
     notes.print(
         f"{summary.missing} of {summary.total} matches could not be played (see {folder.void} and"
         f" {folder.worker_log}); when the cause is mended, try them again: {go_on}",

@@ -36,12 +36,13 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """A match that stayed void. `detail` tells of the last attempt."""
+    """A match that stayed void. `detail` tells of the last attempt; `names` are those of the seats in it."""
 
     match_id: str
     place: int
     reason: str
     detail: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -552,7 +552,8 @@ class Runner:
         if past.number < MAX_ATTEMPTS:
             heapq.heappush(self._queue_after(past), (spec.place, spec))
             return
-        given_up = GivenUp(spec.match_id, spec.place, past.reason.value, past.detail)
+        names = tuple(seat.name for seat in spec.seats)
+        given_up = GivenUp(spec.match_id, spec.place, past.reason.value, past.detail, names)
         self._tally.given_up[spec.place] = spec, given_up
         self._progress.give_up(spec)
         self._reconsider()

@@ -15,6 +15,7 @@ from referee.cli import errors
 from referee.cli.app import make_app
 from referee.cli.main import _use_utf8, begins_early, main
 from referee.tournament import play as running
+from referee.tournament.progress import GivenUp
 from referee.tournament.runner import Summary
 
 
@@ -103,6 +104,18 @@ def test_ctrl_c_while_the_files_are_read_says_how_to_go_on(crosstown, write_tour
     assert printed.err.splitlines() == ["error: interrupted", "next: run the same command again to continue"]
 
 
+def test_ctrl_c_while_the_command_line_is_imported_is_no_traceback(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["crosstown", "web"])
+    monkeypatch.setattr("referee.cli.app.run_command", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.splitlines()[0] == "error: interrupted"
+
+
 def test_a_changed_file_is_refused_with_the_difference(crosstown, make_run, write_tournament):
     make_run(seed=1)
     write_tournament(seed=2)
@@ -143,6 +156,16 @@ def test_the_command_that_goes_on_finds_the_same_run(crosstown, write_tournament
     printed = crosstown("run", "cup.toml", *words)
     assert printed.code == (130 if stopped else 1)
     assert any(line.endswith(f": {command}") for line in printed.err.splitlines()), printed.err
+
+
+def test_a_match_that_stayed_void_names_its_bots_and_counts_seats_from_1(crosstown, write_tournament, monkeypatch):
+    write_tournament()
+    lost = GivenUp("m7", 0, "start_failed", "seat 0 (ann): gone; seat 1 (bob): gone", ("ann", "bob"))
+    summary = Summary(4, 3, 0, 3, (lost,), 0, stopped=False, complete=False)
+    monkeypatch.setattr(running, "run_session", lambda *_, **__: summary)
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 4
+    assert "missing: match m7: start_failed: ann (seat 1): gone; bob (seat 2): gone" in printed.err
 
 
 def test_quiet_prints_nothing(crosstown, make_run):
