@@ -98,6 +98,13 @@ def test_no_error_shows_the_key(stub: Provider) -> None:
     assert "secret" not in f"{answer}{errors}{done.stderr}"
 
 
+def test_no_part_of_the_key_is_shown_where_an_error_is_cut(stub: Provider) -> None:
+    stub.reply = lambda r: send(r, 401, f"{'x' * 185} {r.headers['Authorization']}")
+    answer, errors = ask(stub.address, OPENAI_API_KEY="sk-secret")
+    assert "HTTP 401 'xxx" in answer["provider_error"]
+    assert "sk-" not in f"{answer}{errors}"
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_has_rules_that_leave_room_for_the_rest_of_the_prompt(game: str) -> None:
     """At most 1,500 tokens: no tokenizer makes more than one token of two characters of English."""

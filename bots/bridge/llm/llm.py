@@ -21,6 +21,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,10 @@ ADVICE = {
 MOST_REASON = 400
 """Characters of the reply that go into the note."""
 MOST_EVENTS = 60
+MOST_ERROR = 200
+"""Characters of what the endpoint says with an error. They are counted without the key: of one that is cut, the begin
+would not be known as such."""
+MOST_READ = 1 << 16
 SHORTEST_KEY = 8
 """Of a key that is taken out of errors."""
 
@@ -183,10 +188,10 @@ class Asking:
             asked_s = self._waits_since_s = time.monotonic()
             try:
                 return self.post(messages, self.deadline_s - asked_s)
-            except (OSError, ValueError, http.client.HTTPException) as error:
+            except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
                 self._used.provider_errors += 1
-                problem, pause_s, final = explained(error, PAUSES_S[min(tries, len(PAUSES_S)) - 1])
-                self.problem = self.without_key(problem)
+                pause_s = PAUSES_S[min(tries, len(PAUSES_S)) - 1]
+                self.problem, pause_s, final = explained(error, pause_s, self.without_key)
             finally:
                 self._waits_since_s = None
                 self._used.wait_s += time.monotonic() - asked_s
@@ -227,14 +232,17 @@ class Asking:
             self._used.reply_tokens += reply if isinstance(reply, int) and reply > 0 else 0
 
 
-def explained(error: Exception, pause_s: float) -> tuple[str, float, bool]:
+def explained(error: Exception, pause_s: float, without_key: Callable[[str], str]) -> tuple[str, float, bool]:
     """What went wrong, how long to wait, and whether asking again cannot help."""
     if isinstance(error, urllib.error.HTTPError):
         wanted = error.headers.get("Retry-After", "")
         pause_s = max(pause_s, float(wanted)) if re.fullmatch(r"\d{1,4}(\.\d+)?", wanted) else pause_s
-        said = error.read(200).decode(errors="replace").strip()
+        try:
+            said = without_key(error.read(MOST_READ).decode(errors="replace")).strip()[:MOST_ERROR]
+        except (OSError, http.client.HTTPException):  # its text broke off
+            said = ""
         return f"HTTP {error.code} {said!r}{ADVICE.get(error.code, '')}", pause_s, error.code in FINAL
-    return f"{type(error).__name__}: {error}", pause_s, False
+    return without_key(f"{type(error).__name__}: {error}"), pause_s, False
 
 
 def read(reply: str, legal_count: int) -> tuple[int | None, str, str]:
