@@ -593,13 +593,20 @@ def season_end(
 
     Example: crosstown ladder season end --file LADDER.toml
     """
-    from referee.cli.output import print_text
+    from referee.cli.output import print_json, print_text
     from referee.ladder.season import season_folder
 
     with _opened(file) as (config, store):
         number = _end_season(config, store, limit_min * 60, now=now)
+        folder = season_folder(config.data, number)
+        if not folder.is_dir():  # no division had begun
+            if as_json:
+                print_json({"season": number, "folder": None, "site": None, "replays": 0})
+            else:
+                print_text(f"season {number} has ended; it had no matches, so it has no pages")
+            return
         if not as_json:
-            print_text(f"season {number} has ended; it lies in {season_folder(config.data, number)}")
+            print_text(f"season {number} has ended; it lies in {folder}")
         _write_pages(config, store, number, site, jobs, file, as_json=as_json)
 
 

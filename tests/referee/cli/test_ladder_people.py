@@ -126,6 +126,14 @@ def test_a_command_that_is_printed_is_about_the_same_ladder(crosstown: Crosstown
     assert "crosstown ladder season end --file 'my class.toml'" in pages.err
 
 
+def test_a_season_without_a_match_ends_without_pages_and_without_an_error(crosstown: Crosstown, ladder: Path) -> None:
+    done = crosstown("ladder", "season", "end", "--now", "--file", "ladder.toml")
+    assert done.code == 0, done.err
+    assert done.out == "season 1 has ended; it had no matches, so it has no pages\n"
+    again = crosstown("ladder", "season", "end", "--now", "--json", "--file", "ladder.toml")
+    assert json.loads(again.out) == {"season": 2, "folder": None, "site": None, "replays": 0}
+
+
 @pytest.mark.parametrize("words", [("people",), ("token", "ann"), ("invite",), ("season", "end", "--now")])
 def test_who_forgets_the_file_makes_no_second_ladder(
     crosstown: Crosstown, tmp_path: Path, words: tuple[str, ...]
