@@ -14,8 +14,8 @@ from leaderboard.standings import Standing
 from leaderboard.usage import COLUMNS as USAGE_COLUMNS
 
 _STANDING = (
-    "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
-    "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors",
+    "game", "players", "rank", "name", "version", "entry_id", "mu", "sigma", "low", "high", "conservative", "better",
+    "elo", "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors",
     "mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms", "note", "group", "forfeited",
 )  # fmt: skip
 _MATCH = (
