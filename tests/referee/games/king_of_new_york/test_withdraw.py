@@ -332,6 +332,25 @@ def test_every_seat_leaves_at_the_questions_of_random_matches() -> None:
     assert sum(covered.values()) > 2000
 
 
+def test_every_seat_leaves_while_a_monster_may_reduce_damage_or_must_leave_manhattan() -> None:
+    """The two questions that few random matches ask, in positions that have them."""
+    covered: Counter[str] = Counter()
+    for seat, energy in ((2, 1), (2, 2)):
+        turn = Scene("q b m0 s", cards={seat: "of_another_world"}, energy=[0, 0, energy, 0])
+        turn.final("aahhcc").resolve("a")
+        assert turn.asked == (seat, "respond")
+        compare(turn.state, covered)
+    for places, leaving in (("b m0 n0 q q", 4), ("b m0 n2 q x", 3), ("m1 n0 b q s", 2)):
+        turn = Scene(places)
+        turn.state.withdraw(leaving)
+        assert turn.asked is not None
+        assert turn.asked[1] == "leave"
+        compare(turn.state, covered)
+    asked = {kind.partition(":")[0] for kind in covered}
+    assert asked == {"respond", "leave"}
+    assert {"respond: asked", "respond: open"} <= set(covered)
+
+
 @pytest.mark.long
 def test_every_seat_leaves_at_every_question_of_many_matches() -> None:
     covered = sweep(range(1000, 1400), every=1)
