@@ -37,6 +37,8 @@ ATTEMPTS = (
     "signal the referee",
     "signal the guardian",
     "trace the referee",
+    "hold a process by a descriptor",
+    "take a descriptor of another process",
     "connect over the network",
     "connect to an abstract socket",
     "remove the referee's socket",
@@ -91,7 +93,7 @@ GRANTED_WITH_THE_NETWORK = {
 """By its documentation."""
 
 ROOT_ONLY = {"write a kernel setting", "write to a control group"}
-UP_TO_THE_HOST = {"trace the referee", "make a user namespace"}
+UP_TO_THE_HOST = {"trace the referee", "take a descriptor of another process", "make a user namespace"}
 """Not every host lets an ordinary user do these even without a sandbox."""
 
 UP_TO_THE_KERNEL = {

@@ -92,6 +92,32 @@ def opens_a_key() -> None:
     call("syscall", number, b"user", b"crosstown-escape", b"x", 1, -1)  # add_key to the process's own keyring
 
 
+def holds_a_process() -> None:
+    """By a descriptor, which stays that of this process whoever gets its number afterwards. Of its own, which it sees
+    in any sandbox."""
+    os.close(os.pidfd_open(os.getpid()))
+
+
+def takes_a_descriptor_of_another_process() -> None:
+    """Of a child, which it may trace, by the descriptor that clone(2) gives for it: that needs no pidfd_open(2)."""
+    clone_pidfd = 0x1000
+    out, into = os.pipe()
+    held = ctypes.c_int(-1)
+    number = 56 if os.uname().machine == "x86_64" else 220  # clone
+    child = call("syscall", number, clone_pidfd | signal.SIGCHLD, None, ctypes.byref(held), None, None)
+    if child == 0:
+        while True:
+            signal.pause()
+    try:
+        taken = call("syscall", 438, held.value, into, 0)  # pidfd_getfd
+        os.write(taken, b"x")
+        if os.read(out, 1) != b"x":
+            raise OSError("it is another file")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 def writes_a_setting() -> None:
     path = Path("/proc/sys/vm/swappiness")
     path.write_text(path.read_text())
@@ -404,6 +430,8 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "signal the referee": lambda: os.kill(TARGETS["referee"], signal.SIGCONT),
     "signal the guardian": signals_a_guardian,
     "trace the referee": lambda: in_a_child(lambda: traces(TARGETS["referee"])),
+    "hold a process by a descriptor": holds_a_process,
+    "take a descriptor of another process": lambda: in_a_child(takes_a_descriptor_of_another_process),
     "connect over the network": lambda: socket.create_connection(("127.0.0.1", TARGETS["port"]), 5).close(),
     "connect to an abstract socket": lambda: socket.socket(socket.AF_UNIX).connect("\0" + TARGETS["abstract"]),
     "remove the referee's socket": lambda: Path(TARGETS["socket"]).unlink(),
