@@ -24,6 +24,8 @@ WAYS = (
     "a lock of an open file description",
     "a lease",
     "inotify",
+    "inotify in /usr",
+    "dnotify",
     "fanotify",
     "the count of open files",
     "the count of asynchronous reads",
@@ -34,6 +36,9 @@ WAYS = (
     "asking whether a page is in memory (mincore)",
 )
 ROOT_ONLY = {"fanotify"}
+UP_TO_THE_KERNEL = {"dnotify"}
+"""Not every kernel is built with it (CONFIG_DNOTIFY)."""
+
 EXT4_ONLY = {"the extents that ext4 has in memory"}
 PATIENCE_S = 60.0
 
@@ -84,6 +89,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, st
     for number in range(len(WAYS)):
         with (folder / f"shared-{number}").open("wb") as file:
             file.write(bytes(1 << 16))
+    (folder / "apart").mkdir()
+    (folder / "apart" / "file").write_bytes(bytes(1 << 12))
 
     async def all_three() -> dict[str, dict[str, str]]:
         return {
@@ -101,6 +108,8 @@ def test_a_bit_passes_between_two_plain_bots(outcomes: dict[str, dict[str, str]]
     if way in ROOT_ONLY and os.getuid() != 0:
         assert outcomes["plain"][way] != "nothing"
         return
+    if way in UP_TO_THE_KERNEL and "Invalid argument" in outcomes["plain"][way]:
+        pytest.skip("this kernel does not have it")
     if way in EXT4_ONLY and "Inappropriate ioctl" in outcomes["plain"][way]:
         pytest.skip("the bots lie on another file system")
     assert (outcomes["plain, nobody sends"][way], outcomes["plain"][way]) == ("nothing", "arrived")

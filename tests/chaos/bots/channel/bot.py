@@ -9,6 +9,7 @@ import fcntl
 import json
 import mmap
 import os
+import signal
 import struct
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ IN_OPEN, FAN_NONBLOCK, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD = 0x20, 2, 1, 0x20, -100
 GET_RW_HINT, SET_RW_HINT = 1035, 1036
 FIEMAP, CLEAR_ES_CACHE, GET_ES_CACHE = 0xC020660B, 0x6628, 0xC020662A
 NO_WAIT = 8
+DN_ACCESS, DN_MULTISHOT = 1, 0x80000000
 PAGE = mmap.PAGESIZE
 
 Way = tuple[Callable[[str], Any], Callable[[Any], bool], Callable[[str], Any]]
@@ -77,6 +79,22 @@ def watch_all(path: str) -> int:
     file = call("fanotify_init", FAN_NONBLOCK, os.O_RDONLY)
     call("fanotify_mark", file, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN), AT_FDCWD, path.encode())
     return file
+
+
+def rarely_read() -> str:
+    """A file in /usr that nobody but these two opens now; the same for both."""
+    return str(next(path for path in sorted(Path("/usr/share").glob("*/*/*")) if path.is_file()))
+
+
+NOTIFIED: list[int] = []
+
+
+def be_notified(_: str) -> int:
+    """By a signal, when a file in a folder is read."""
+    signal.signal(signal.SIGIO, lambda number, frame: NOTIFIED.append(number))
+    folder = os.open("apart", os.O_RDONLY)
+    fcntl.fcntl(folder, fcntl.F_NOTIFY, DN_ACCESS | DN_MULTISHOT)
+    return folder
 
 
 def has_events(file: int) -> bool:
@@ -171,6 +189,8 @@ WAYS: dict[str, Way] = {
     ),
     "a lease": (opened, lease_is_refused, opened),
     "inotify": (watch, has_events, opened),
+    "inotify in /usr": (lambda _: watch(rarely_read()), has_events, lambda _: opened(rarely_read())),
+    "dnotify": (be_notified, lambda _: bool(NOTIFIED), lambda _: read_page("apart/file")),
     "fanotify": (watch_all, has_events, opened),
     "the count of open files": (
         *rose("/proc/sys/fs/file-nr", 700),
