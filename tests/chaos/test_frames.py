@@ -111,6 +111,37 @@ async def test_a_flood_costs_the_match_of_the_bot_that_makes_it_and_little_else(
     await arena.nothing_is_left()
 
 
+@pytest.mark.parametrize("where", ["none", "new", "processors"])
+@pytest.mark.parametrize("profile", ["plain", pytest.param("strict", marks=pytest.mark.strict_sandbox)])
+async def test_a_bot_that_sleeps_past_its_limit_loses_whatever_its_children_do(
+    arena: Arena, profile: str, where: str
+) -> None:
+    """They keep the referee busy, and a referee that is late gives time back. This time is the bot's own. The honest
+    bots, beside it and against it, lose nothing by it."""
+    sleeper = load_entry(FLOODER, options={"deed": "late", "where": where, "seconds": 4})
+    arena.entries[sleeper.id], arena.sandboxes[sleeper.id] = sleeper, Sandbox(profile)  # type: ignore[arg-type]
+    good = [arena.good(number) for number in range(3)]
+    (result, _), *beside = await asyncio.gather(
+        arena.play(sleeper, good[0], clocks={0: {"move_s": 0.5}}),
+        *(arena.play(*good[1:]) for _ in range(2)),
+    )
+    assert (result.status, result.reason, result.ranking) == ("rated", R.MOVE_TIMEOUT, (2, 1)), result.detail
+    fault, other = result.faults
+    assert fault is not None
+    assert other is None
+    assert fault.evidence["wall_us"] - fault.evidence["lag_us"] >= fault.evidence["limit_us"]
+    assert [(each.reason, each.faults) for each, _ in beside] == [(R.NORMAL, (None, None))] * 2
+
+
+@pytest.mark.parametrize("where", ["new", "processors"])
+async def test_a_bot_whose_children_are_as_busy_and_that_answers_in_time_plays_on(arena: Arena, where: str) -> None:
+    """What they do is no fault of its own."""
+    flooder = load_entry(FLOODER, options={"deed": "late", "where": where, "seconds": 1})
+    arena.entries[flooder.id], arena.sandboxes[flooder.id] = flooder, Sandbox("plain")
+    result, _ = await arena.play(flooder, arena.good(0))
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
+
+
 @pytest.mark.parametrize(("processes", "cut"), [(200, True), (1, False)], ids=["many", "few"])
 @pytest.mark.parametrize("profile", ["plain", pytest.param("strict", marks=pytest.mark.strict_sandbox)])
 async def test_a_bot_that_has_thousands_of_epolls_watch_its_connection_loses(

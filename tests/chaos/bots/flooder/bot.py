@@ -1,6 +1,9 @@
 """Plays index 0 by hand over HTTP/2. At its third decision it floods the referee: on its own connection (`where` is
 "own"), on a second one ("second", made before Hello), or on new ones, again and again ("new").
 
+Where the deed is "late", it sleeps that long, past its limit, while a child connects again and again (`where` is
+"new"), while children take all processors ("processors"), or alone ("none").
+
 Where the deed is "watched", so many `processes` have hundreds of epolls each watch its own connection from then on."""
 
 import json
@@ -52,9 +55,30 @@ def have_watched(line):
     return f"{PROCESSES * EPOLLS} epolls"
 
 
+def spin():
+    while True:
+        pass
+
+
+def sleep_beside_children():
+    children, work = [], {"new": connect_again_and_again, "processors": spin}.get(WHERE)
+    for _ in range({"new": 1, "processors": 2 * os.cpu_count()}.get(WHERE, 0)):
+        children.append(os.fork())
+        if children[-1] == 0:
+            work()
+            os._exit(0)
+    time.sleep(SECONDS)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return "slept"
+
+
 def deed(own, second):
     if DEED == "watched":
         return have_watched(own.line)
+    if DEED == "late":
+        return sleep_beside_children()
     if WHERE == "new":
         return connect_again_and_again()
     line = own.line if WHERE == "own" else second.line
