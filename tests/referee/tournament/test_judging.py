@@ -349,6 +349,25 @@ def test_the_last_attempt_is_played_alone_on_a_quiet_table(make_tournament, play
     assert max(run.executor.company.values()) == 3
 
 
+def test_a_match_that_is_late_at_every_attempt_is_given_up_after_one_alone_and_blames_nobody(
+    make_tournament, play, run_folder
+):
+    """As where the machine was too busy each time. What a bot does to bring that about is charged to it: see
+    `tests/chaos/test_frames.py`."""
+    tournament = make_tournament(4, blocks=3)
+    run = play(tournament, slots=4, script={6: ["suspect_timeout"]}, order=lambda spec: 4)
+    assert (run.executor.attempts[6], run.executor.company[6]) == (3, 0)
+    assert [(item.place, item.reason) for item in run.summary.given_up] == [(6, "suspect_timeout")]
+    assert (run.summary.void, run.summary.set_aside) == (3, ())
+    voids = [event.fields for event in read_journal(run_folder.journal).events if event.kind == "void"]
+    assert [(fields["attempt"], fields["reason"]) for fields in voids] == [
+        (number, "suspect_timeout") for number in (1, 2, 3)
+    ]
+    again = play(tournament, slots=4, script={6: ["suspect_timeout", "rated"]})
+    assert again.summary.complete
+    assert again.executor.company[6] == 0
+
+
 def test_a_round_waits_for_a_void_match_and_goes_on_when_it_counts(make_tournament, play):
     tournament = make_tournament(4, blocks=1, format="swiss", more="[swiss]\nrounds = 3\n")
     run = play(tournament, slots=4, script={1: ["void", "void", "rated"]})
