@@ -14,6 +14,7 @@ from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.sandbox import Profile
 from referee.record import read_record
 from referee.run.journal import read_journal
+from tests.control_groups import needs_group
 
 R = EndReason
 MEMORY_MIB = 192
@@ -56,10 +57,9 @@ async def test_a_control_group_ends_a_bot_at_its_limit_and_says_that_it_was_memo
 async def test_a_bot_taken_because_the_machine_had_no_memory_left_makes_the_match_void(
     place: Path, tmp_path: Path, profile: Profile
 ) -> None:
-    """A group around the bots stands for the machine. Without control groups there is none: see
+    """A group around the bots stands for the machine. How it is told without control groups:
     `tests/referee/process/test_out_of_memory.py`."""
-    if not holds_memory():
-        return
+    needs_group("memory")
     around, below = machine_with(MEMORY_MIB)
     arena = Arena(place, tmp_path / "records", profile)
     async with Table(arena.entries, cgroups=below, sandboxes=arena.sandboxes) as arena.table:
@@ -94,8 +94,7 @@ async def test_a_bot_that_was_taken_so_twice_before_loses_the_third_match(
 ) -> None:
     """It could fill the machine's memory whenever it is about to lose. Before Hello it did not start, which counts for
     the breaker."""
-    if not holds_memory():
-        return
+    needs_group("memory")
     around, below = machine_with(MEMORY_MIB)
     arena = Arena(place, tmp_path / "records", "strict")
     case = replace(GLUTTON, phase=phase)
@@ -116,8 +115,7 @@ async def test_a_bot_that_was_taken_so_twice_before_loses_the_third_match(
 
 async def test_in_a_container_a_bot_with_the_usual_limit_loses_and_makes_no_match_void(tmp_path: Path) -> None:
     """The bot's limit, 2,048 MiB, is above all that the container has."""
-    if not holds_memory():
-        return
+    needs_group("memory")
     around, _ = machine_with(1000)
     cup = tmp_path / "cup.toml"
     glutton = f'[[bots]]\npath = "{CHAOS}"\noptions = {{ deed = "allocates" }}\n'

@@ -14,6 +14,7 @@ from referee import folders
 from referee.process import checkup, sandbox
 from referee.process.cgroup import Cgroups
 from referee.process.checkup import Probe, Row, SandboxError, check_machine, choose_profile, sandbox_trial, try_sandbox
+from referee.process.limits import Room, Share
 from referee.process.processes import children
 
 
@@ -71,6 +72,23 @@ def test_a_machine_without_control_groups(monkeypatch: pytest.MonkeyPatch) -> No
     assert [found[f"control group: {name}"].level for name in ("memory", "pids", "cpu")] == ["weaker"] * 3
     assert "Delegate=yes" in found["control group: memory"].fix
     assert "do not play bots of strangers here" in found["control group: memory"].found
+
+
+@pytest.mark.parametrize(("mib", "level", "each"), [(64_000, "ok", 15_904), (1_000, "weaker", 154)])
+def test_memory_for_bots_is_what_a_run_on_all_cores_would_give_each(
+    monkeypatch: pytest.MonkeyPatch, mib: int, level: str, each: int
+) -> None:
+    """The usual limit is 2,048 MiB: with less, a run lowers it (`tests/chaos/test_memory.py`)."""
+    monkeypatch.setattr(checkup.os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(checkup, "memory_room", lambda: Room(mib, "the control group of the referee (memory.max)"))
+    row = rows()["memory for bots"]
+    assert row.level == level
+    assert row.found == (
+        f"the control group of the referee (memory.max) has {mib} MiB: {each} MiB for each bot of 2 tables with two"
+        " seats"
+    )
+    assert ("memory_mib" in row.fix) is (level == "weaker")
+    assert each == Share(Room(mib, ""), 2, 4).mib
 
 
 def test_an_ordinary_user_is_told_that_bots_run_as_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,11 @@ from referee.process.bot import BotProcess, Exit
 from referee.process.cgroup import Cgroups, Group, GroupLimits, Hierarchy, end_group, find
 from referee.process.entry import load_entry
 from referee.process.guardian import Guardian
-from referee.process.launch import LaunchContext
+from referee.process.launch import BOT_OOM_SCORE, LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 from referee.process.supervised_command import Ended
+from tests.control_groups import needs_group
 
 MIB = 1 << 20
 KILLED = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"
@@ -28,12 +29,10 @@ HOLDS = "held = [bytearray(b'x' * (1 << 20)) for _ in range(170)]\nprint('held i
 
 
 @pytest.fixture
-def crowded() -> Iterator[Cgroups | None]:
-    """Control groups below one that has 100 MiB of memory; None where the host lets us have none."""
+def crowded() -> Iterator[Cgroups]:
+    """Control groups below one that has 100 MiB of memory."""
+    needs_group("memory")
     groups = find()
-    if "memory" not in groups.controllers:
-        yield None
-        return
     memory = groups.hierarchies["memory"]
     around = Cgroups({"memory": memory}).make(GroupLimits(memory_bytes=100 * MIB))
     if memory.version == 2:
@@ -57,15 +56,43 @@ async def end_of(entry: Any, mark: Any, sandbox: Sandbox, cgroups: Cgroups, limi
         return await bot.wait()
 
 
+def score_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
+@pytest.mark.strict_sandbox
+@pytest.mark.parametrize("sandbox", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
+async def test_the_kernel_takes_a_bot_and_its_children_before_the_referee(
+    write_bot: Any, mark: Any, sandbox: Sandbox
+) -> None:
+    """When the machine has no memory left. A bot under `strict` cannot change that: see `test_sandbox.py`."""
+    source = (
+        "import subprocess\n"
+        "look = ['cat', '/proc/self/oom_score_adj']\n"
+        "print(open(look[1]).read(), subprocess.check_output(look, text=True))\n"
+    )
+    bot = await BotProcess.start(
+        load_entry(write_bot({"bot.py": source})),
+        address="unix:/nowhere",
+        token=secrets.token_hex(8),
+        limits=ProcessLimits(start_timeout_s=60),
+        env=mark.env,
+        context=LaunchContext(sandbox),
+    )
+    async with bot:
+        guardian = score_of(bot.guardian_pid)
+        await bot.wait()
+    assert [int(word) for word in bot.output().stdout_text().split()] == [BOT_OOM_SCORE] * 2, bot.output().stderr_text()
+    assert guardian == score_of(os.getpid()) < BOT_OOM_SCORE
+
+
 @pytest.mark.strict_sandbox
 @pytest.mark.parametrize("sandbox", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
 @pytest.mark.parametrize(("limit_mib", "own"), [(2048, False), (60, True)])
 async def test_only_a_bot_that_was_at_its_own_limit_is_out_of_memory(
-    crowded: Cgroups | None, write_bot: Any, mark: Any, sandbox: Sandbox, limit_mib: int, own: bool
+    crowded: Cgroups, write_bot: Any, mark: Any, sandbox: Sandbox, limit_mib: int, own: bool
 ) -> None:
     """Where there are no control groups: see the table below."""
-    if crowded is None:
-        return
     end = await end_of(load_entry(write_bot({"bot.py": HOLDS})), mark, sandbox, crowded, limit_mib)
     assert end.signal == 9
     assert (end.out_of_memory, end.machine_out_of_memory) == (own, not own)

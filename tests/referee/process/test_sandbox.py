@@ -23,6 +23,7 @@ from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox, confine
 from referee.process.seccomp import bot_filter
+from tests.control_groups import needs_group
 
 pytestmark = pytest.mark.strict_sandbox
 
@@ -158,8 +159,7 @@ async def test_it_lists_interfaces_with_the_network_alone(confined: Any, network
 
 async def test_what_it_keeps_in_sockets_is_bounded(confined: Any) -> None:
     """Under version 1 of control groups that counts as nobody's memory, unless a limit is set for it."""
-    if "memory" not in find().controllers:
-        pytest.skip("no control group for memory")
+    needs_group("memory")
     source = (
         "import socket\n"
         "listener, kept, sent = socket.create_server(('127.0.0.1', 0)), [], [0]\n"
@@ -439,8 +439,7 @@ async def test_without_control_groups_memory_is_limited_for_each_process(confine
 
 
 async def test_a_share_of_a_core_is_a_share(confined: Any, until: Any) -> None:
-    if "cpu" not in find().controllers:
-        return
+    needs_group("cpu")
     limits = ProcessLimits(cores=0.2, start_timeout_s=60)
     bot = await confined("import os\nos.fork()\nwhile True: pass\n", limits=limits)
     loop = asyncio.get_running_loop()
