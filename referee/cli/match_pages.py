@@ -14,7 +14,7 @@ from leaderboard.usage import spent_in, spent_words
 from referee.cli.output import fold, print_json, print_text
 from referee.errors import UsageError
 from referee.games.api import Game, seat_name, text_board
-from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
+from referee.record import Answer, Chance, Dropped, FaultLine, Record, SeatStats, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Header, Line
 from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of, fault_words
 from referee.record.reader import NotARecordError, RecordFollower
@@ -26,6 +26,7 @@ from referee.run.checks import RunCheck
 from referee.texts import clean, one_line, plural
 
 _TOOK = "took "
+_SHOWN_CPU_US = 1000
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""
 
@@ -132,7 +133,7 @@ class Match:
             lines.append(
                 f"{self._name(seat)}: {plural(stats.decisions, 'decision')}, mean {took.mean_charged_ms:.1f} ms,"
                 f" worst {took.worst_charged_us / 1000:.1f} ms, worst lag {took.worst_lag_us / 1000:.1f} ms,"
-                f" processor {stats.cpu_us / 1000:.1f} ms"
+                f" processor {stats.cpu_us / 1000:.1f} ms{_unasked(stats)}"
                 + (f", {plural(stats.dropped, 'message')} dropped" if stats.dropped else "")
             )
         for seat, used in enumerate(footer.usage):
@@ -201,6 +202,12 @@ class Match:
     def _name(self, seat: int) -> str:
         """A line that cannot be followed may be of a seat that there is not."""
         return one_line(seat_name(self._names, seat))
+
+
+def _unasked(stats: SeatStats) -> str:
+    """The processor time that a bot used without being asked: nothing of less than a millisecond."""
+    times = {"off turn": stats.off_turn_cpu_us, "between its last match and this one": stats.idle_cpu_us}
+    return "".join(f", {us / 1000:.1f} ms {when}" for when, us in times.items() if us >= _SHOWN_CPU_US)
 
 
 def _note(text: str) -> str:

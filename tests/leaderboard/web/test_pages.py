@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from referee.record import Dropped, FaultLine, Strike
+from leaderboard.export.page import replay_page
+from referee.record import Dropped, FaultLine, SeatStats, Strike, read_record
 
 NASTY = "<script>alert(1)</script>\"'&\u202egnp\x1b[31mred\x07"
 
@@ -59,6 +60,18 @@ async def test_a_match_shows_what_was_charged_and_the_lag_beside_it(
         assert "<td>0.4</td>" in text
         assert "<td>1.1</td>" in text
         assert "<td>1.5</td>" not in text
+
+
+async def test_a_match_shows_what_a_bot_used_while_it_was_not_asked_and_between_matches(
+    web: httpx.AsyncClient, start: Callable[..., Any], runs: Path
+) -> None:
+    """Each of its own: a bot that computes between its matches does so while others play."""
+    stats = (SeatStats(3, 4500, 1500, 2100, 0, 12_300, 8_700_400), SeatStats(3, 4500, 1500, 2100))
+    record = start("m1").play().close(seat_stats=stats)
+    for text in ((await web.get("/runs/cup/matches/m1")).text, replay_page(read_record(record))):
+        assert '<th scope="col">off turn ms</th><th scope="col">between ms</th>' in text
+        assert "<td>2.1</td><td>12.3</td><td>8700.4</td></tr>" in text
+        assert "<td>2.1</td><td>0.0</td><td>0.0</td></tr>" in text
 
 
 async def test_a_fault_leads_to_the_very_step(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:

@@ -46,9 +46,11 @@ def played(
     decisions: int = 999,
     close: bool = True,
     lag_us: int = 0,
+    unasked_us: tuple[int, int] = (0, 0),
     **head: Any,
 ) -> Path:
-    """A toy match in which everybody takes the first action; seat 1 may crash, and the record may be cut short."""
+    """A toy match in which everybody takes the first action; seat 1 may crash, and the record may be cut short.
+    `unasked_us`: processor time of seat 0 off turn and between matches."""
     game = get_game("toy")
     options = resolve_options("toy", game.options, {})
     seats = (SeatHeader("00ff00ff00ff00ff", "alpha", "1"), SeatHeader("11ff00ff00ff00ff", f"beta {NASTY}", "2"))
@@ -85,6 +87,7 @@ def played(
     if not close:
         return writer.path
     stats = tuple(SeatStats(count, 1500 * count, 1500 if count else 0, 700 * count) for count in counts)
+    stats = (replace(stats[0], off_turn_cpu_us=unasked_us[0], idle_cpu_us=unasked_us[1]), *stats[1:])
     return writer.close(
         Footer(
             "rated",

@@ -58,6 +58,17 @@ def test_time_that_was_the_machines_is_beside_the_bots(matches: Any, run: Path, 
     assert "1.5 ms (and 66000.0 ms of lag)" in shown
 
 
+def test_time_of_the_processor_that_a_bot_used_unasked_is_shown_beside_that_of_its_decisions(
+    matches: Any, run: Path, write: Any
+) -> None:
+    write(run / "matches", "first-0009", unasked_us=(12_300, 8_700_400))
+    (of_alpha,) = [line for line in matches("show", "first-0009").stdout.splitlines() if "12.3 ms off turn" in line]
+    assert of_alpha.startswith("alpha: ")
+    assert of_alpha.endswith(" ms, 12.3 ms off turn, 8700.4 ms between its last match and this one")
+    write(run / "matches", "first-0010", unasked_us=(999, 0))
+    assert "off turn" not in matches("show", "first-0010").stdout
+
+
 def test_list_names_what_cannot_be_read(matches: Any, run: Path) -> None:
     (run / "matches" / "first-0003.jsonl.gz").write_bytes(b"no")
     assert "unreadable" in matches("list").stdout
