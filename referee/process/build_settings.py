@@ -20,17 +20,30 @@ from xml.etree import ElementTree
 from referee.folders import home_folder
 from referee.process.needs import CERTIFICATES, rustup_home
 from referee.process.paths import HOME
-from referee.process.registries import Place, find_credentials, without_credentials
+from referee.process.registries import Place, find_credentials, without_credentials, without_passwords
 from referee.process.trees import remove_tree
 from referee.texts import toml_text
 
-SECRET = re.compile(r"token|secret|passw|passphrase|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
+SECRET = re.compile(r"token|secret|pass|pwd|(?:^|[-_.])pw(?:$|[-_.])|credential|auth|key", re.IGNORECASE)
 """What a name has in it that speaks of a secret."""
 
-_KEY_LINE = re.compile(r"(?:.*:)?key(?:\[\])?", re.IGNORECASE)
-# npm's private key, whole in one line, for all registries or for one.
+_SECRET_TABLE = re.compile(r"token|secret|passw|credential|auth", re.IGNORECASE)
+"""The same of a table, whose name may be that of a registry, such as `turkey`."""
+
+_PROXY = re.compile(r"(?:^|[-_])(?:no)?proxy$", re.IGNORECASE)
+"""The name of a setting that names a proxy, or what is reached without one. In the sandbox only our own is reached, and
+the address of another may have a password in it, in forms without `https://`."""
+
+_JAVA_SECRET = re.compile(rf"-D[^\s=]*(?:{SECRET.pattern})[^\s=]*=(?:\"[^\"]*\"|'[^']*'|\S*)", re.IGNORECASE)
+"""Of Java's options, such as -Dhttps.proxyPassword=..., in the value of a variable."""
+
 _MAVEN = frozenset({"servers", "username", "localRepository"})
 # The last is a place that a build does not have.
+
+
+def _may_be_seen(name: str) -> bool:
+    """Whether a build sees the setting of this name."""
+    return not (SECRET.search(name) or _PROXY.search(name))
 
 
 def lines(texts: Sequence[str]) -> str:
@@ -40,7 +53,8 @@ def lines(texts: Sequence[str]) -> str:
         for line in text.splitlines():
             key, _, _ = line.partition("=")
             name = key.strip().strip("\"'")
-            if name and not name.startswith(("#", ";")) and not SECRET.search(name) and not _KEY_LINE.fullmatch(name):
+            # npm has settings of one registry, as in //host/:_password, and of one scope, as in @turkey:registry.
+            if name and not name.startswith(("#", ";")) and _may_be_seen(name.rpartition(":")[2]):
                 kept.append(f"{line}\n")
     return "".join(kept)
 
@@ -59,7 +73,7 @@ def ini(texts: Sequence[str]) -> str:
             if not merged.has_section(section):
                 merged.add_section(section)
             for key, value in one.items(section):
-                if not SECRET.search(key):
+                if _may_be_seen(key):
                     merged.set(section, key, value)
     written = StringIO()
     merged.write(written)
@@ -82,7 +96,11 @@ def toml(texts: Sequence[str]) -> str:
 
 def _open(value: object) -> dict[str, object]:
     assert isinstance(value, dict)
-    return {key: _open_any(each) for key, each in value.items() if not SECRET.search(key)}
+    return {
+        key: _open_any(each)
+        for key, each in value.items()
+        if (not _SECRET_TABLE.search(key) if isinstance(each, dict) else _may_be_seen(key))
+    }
 
 
 def _open_any(value: object) -> object:
@@ -182,9 +200,9 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
     if not confined:
         return kept
     kept = {
-        name: value if name.startswith("CROSSTOWN_BUILD_") else without_credentials(value, ())
+        name: value if name.startswith("CROSSTOWN_BUILD_") else _JAVA_SECRET.sub("", without_passwords(value)).strip()
         for name, value in kept.items()
-        if name.lower() not in _PLACES_LOWER
+        if name.startswith("CROSSTOWN_BUILD_") or not (name.lower() in _PLACES_LOWER or _PROXY.search(name))
     }
     rustup = rustup_home(ours)
     return {
@@ -236,7 +254,7 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> Settings:
     raw = [[text for text in map(_text, sources) if text] for _, sources in files]
     seen = [value for name, value in _looked_at(ours).items() if not name.lower().endswith("_proxy")]
     credentials = find_credentials([*seen, *(text for texts in raw for text in texts)], ours)
-    laid = tuple(merged(texts) for (merged, _), texts in zip(files, raw, strict=True))
+    laid = tuple(without_passwords(merged(texts)) for (merged, _), texts in zip(files, raw, strict=True))
     for name, text in zip(_SETTINGS, laid, strict=True):
         # Maven refuses registries without TLS.
         _lay(home, name, without_credentials(text, () if name.endswith(".xml") else credentials))

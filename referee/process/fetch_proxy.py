@@ -35,6 +35,8 @@ RELAY_PORT = 3128
 """On the loopback of the sandbox, which nothing else uses."""
 
 MAX_CONNECTIONS = 64
+MAX_REWRITING = 2
+"""Texts of registries with a password, of up to 64 MiB, that are rewritten at the same time."""
 MAX_REFUSED = 100
 """Hosts that are remembered because they were refused: a build may ask for any number."""
 
@@ -141,6 +143,7 @@ class FetchProxy:
         self.refused: dict[str, str] = {}
         self._listener = socket.socket(socket.AF_UNIX)
         self._places = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._rewriting = threading.BoundedSemaphore(MAX_REWRITING)
         self._open: set[socket.socket] = set()
         self._ended = False
 
@@ -188,7 +191,8 @@ class FetchProxy:
                 self._open.add(server)
                 client.settimeout(IDLE_S)
                 context = ssl.create_default_context(cafile=self._authorities)
-                carry(client, server, head, place, self._credentials[place], self._credentials, context, IDLE_S)
+                credentials = self._credentials
+                carry(client, server, head, place, credentials[place], credentials, context, IDLE_S, self._rewriting)
                 return
             server = self._connect(first)
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")

@@ -9,6 +9,7 @@ import http.client
 import re
 import socket
 import ssl
+import threading
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,7 +24,9 @@ Place: TypeAlias = tuple[str, int]
 HTTPS = 443
 MAX_REWRITTEN_BYTES = 64 << 20
 
-_WITH_PASSWORD = re.compile(r"https://[^\s\"'<>,|/@]+@[^\s\"'<>,|]+", re.IGNORECASE)
+_WITH_PASSWORD = re.compile(r"https://[^\s/]+@[^\s\"'<>,|/]+", re.IGNORECASE)
+_PASSWORD = re.compile(r"(https?://)[^\s/]*@", re.IGNORECASE)
+"""A password may have an @ or a comma in it, as it is: all up to the last @ before the path counts."""
 _NPM = re.compile(r"^\s*//(?P<host>[^\s/=]+)/[^\s=]*:(?P<kind>_authToken|_auth)\s*=\s*(?P<value>\S+)\s*$", re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ASKED_FOR = ("accept", "accept-language", "user-agent", "if-none-match", "if-modified-since", "range")
@@ -66,6 +69,11 @@ def _place(url: str) -> Place | None:
     return None
 
 
+def without_passwords(text: str) -> str:
+    """A text of the organiser's, settings or the value of a variable, with no password in an address."""
+    return _PASSWORD.sub(r"\1", text)
+
+
 def without_credentials(text: str, places: Iterable[Place]) -> str:
     """The text as a build may see it: with no password in an address, and `http://` for the registries in `places`."""
     # A password may have an @ in it, as it is.
@@ -95,8 +103,10 @@ def carry(
     places: Iterable[Place],
     context: ssl.SSLContext,
     idle_s: float,
+    rewriting: threading.Semaphore,
 ) -> None:
-    """Ask the registry at the other end of `server` for what `head` asks for, and hand the answer on. OSError."""
+    """Ask the registry at the other end of `server` for what `head` asks for, and hand the answer on. `rewriting` is
+    held while an answer is changed. OSError."""
     if not head.isascii() or any(not (" " <= char <= "~") for char in head.replace("\r\n", "")):
         raise OSError("a request with control characters")
     first, *lines = head.split("\r\n")
@@ -113,29 +123,38 @@ def carry(
         answer = http.client.HTTPResponse(secured, method=method)
         try:
             answer.begin()
-            _hand_on(client, answer, list(places), method)
+            _hand_on(client, answer, list(places), method, rewriting)
         except http.client.HTTPException as error:
             raise OSError(f"the registry's answer cannot be read: {error}") from None
 
 
-def _hand_on(client: socket.socket, answer: http.client.HTTPResponse, places: list[Place], method: str) -> None:
+def _hand_on(
+    client: socket.socket,
+    answer: http.client.HTTPResponse,
+    places: list[Place],
+    method: str,
+    rewriting: threading.Semaphore,
+) -> None:
     kind = answer.headers.get("content-type", "").lower()
-    body: bytes | None = None
     if method != "HEAD" and kind.startswith(_TEXTS):
-        body = answer.read(MAX_REWRITTEN_BYTES + 1)
-        if len(body) > MAX_REWRITTEN_BYTES:
-            raise OSError("the registry's list is too long")
-        body = without_credentials(body.decode("latin-1"), places).encode("latin-1")
+        with rewriting:  # each text is in memory several times, and a build may ask for many at once
+            body = answer.read(MAX_REWRITTEN_BYTES + 1)
+            if len(body) > MAX_REWRITTEN_BYTES:
+                raise OSError("the registry's list is too long")
+            body = without_credentials(body.decode("latin-1"), places).encode("latin-1")
+            client.sendall(_head_of(answer, places, len(body)))
+            client.sendall(body)
+        return
+    client.sendall(_head_of(answer, places, answer.headers.get("content-length")))
+    while method != "HEAD" and (chunk := answer.read(CHUNK_BYTES)):
+        client.sendall(chunk)
+
+
+def _head_of(answer: http.client.HTTPResponse, places: list[Place], length: int | str | None) -> bytes:
     head = [f"HTTP/1.1 {answer.status} {answer.reason}"]
     for name in _HANDED_ON:
         if (value := answer.headers.get(name)) is not None:
             head.append(f"{name}: {without_credentials(value, places)}")
-    length = len(body) if body is not None else answer.headers.get("content-length")
     if length is not None:
         head.append(f"content-length: {length}")
-    client.sendall("\r\n".join([*head, "connection: close", "", ""]).encode("latin-1"))
-    if body is not None:
-        client.sendall(body)
-        return
-    while method != "HEAD" and (chunk := answer.read(CHUNK_BYTES)):
-        client.sendall(chunk)
+    return "\r\n".join([*head, "connection: close", "", ""]).encode("latin-1")

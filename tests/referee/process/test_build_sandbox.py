@@ -286,10 +286,18 @@ def test_variables_that_say_where_packages_come_from_are_passed_on_and_places_an
 ) -> None:
     passed = {
         "GOPROXY": "https://proxy.test",
-        "https_proxy": "http://proxy.test",
+        "GONOPROXY": "own.test",
         "npm_config_registry": "https://n.test",
     }
-    kept_back = {"GOMODCACHE": "/x", "CARGO_HOME": "/x", "NPM_TOKEN": "x", "CARGO_REGISTRY_TOKEN": "x", "MY_KEY": "x"}
+    kept_back = {
+        "https_proxy": "me:x@proxy.test",
+        "PIP_PROXY": "x",
+        "GOMODCACHE": "/x",
+        "CARGO_HOME": "/x",
+        "NPM_TOKEN": "x",
+        "CARGO_REGISTRY_TOKEN": "x",
+        "MY_KEY": "x",
+    }
     for name, value in {**passed, **kept_back, "CROSSTOWN_BUILD_TOKEN": "granted"}.items():
         monkeypatch.setenv(name, value)
     lines = log_of(bot("env; exit 1")).splitlines()

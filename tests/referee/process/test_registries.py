@@ -5,6 +5,7 @@ import ssl
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.process.build_settings import copy_settings, environment
-from referee.process.fetch_proxy import FetchHosts, FetchProxy, fetch_environment, find_hosts
+from referee.process.fetch_proxy import MAX_REWRITING, FetchHosts, FetchProxy, fetch_environment, find_hosts
 from referee.process.registries import find_credentials, place_of, without_credentials
 from referee.wire.public_address import own_certificate
 
@@ -83,6 +84,41 @@ def test_settings_and_variables_of_a_build_are_without_it(tmp_path: Path) -> Non
     assert {PLACE, ("npm.example", 443), ("go.example", 443)} <= allowed
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "seen"),
+    [
+        # pip, curl and our own proxy take these forms of a proxy's address
+        ("https_proxy", "ann:PASSWORD@proxy.example:3128", None),
+        ("ALL_PROXY", "socks5h://ann:PASSWORD@proxy.example:1080", None),
+        ("PIP_PROXY", "ann:PASSWORD@proxy.example:3128", None),
+        ("npm_config_https_proxy", "http://ann:PASSWORD@proxy.example", None),
+        ("PIP_INDEX_URL", "https://ann:PASS,'WORD@packages.example/simple", "https://packages.example/simple"),
+        ("GOPROXY", "https://a:PASSWORD@one.example,https://b:PASS@WORD@two.example,direct",
+         "https://one.example,https://two.example,direct"),
+        ("MAVEN_GPG_KEY", "-----BEGIN PGP PRIVATE KEY BLOCK-----", None),
+        ("NPM_PASS", "PASSWORD", None),
+        ("npm_config_key", "-----BEGIN PRIVATE KEY-----", None),
+        ("MAVEN_OPTS", "-Xmx1g -Dhttps.proxyPassword=PASSWORD -Da=b", "-Xmx1g  -Da=b"),
+        ("JAVA_TOOL_OPTIONS", '-Djavax.net.ssl.keyStorePassword="PASS WORD"', ""),
+    ],
+)  # fmt: skip
+def test_no_secret_in_a_variable_is_seen_by_a_build(name: str, value: str, seen: str | None) -> None:
+    assert environment({name: value, "PATH": ""}, confined=True).get(name) == seen
+
+
+def test_a_password_with_a_comma_or_a_quote_is_found_and_not_shown(tmp_path: Path) -> None:
+    user, home = tmp_path / "user", tmp_path / "home"
+    home.mkdir()
+    (user / ".config" / "pip").mkdir(parents=True)
+    url = "https://ann:one,'two@packages.school.example:8443/simple"
+    (user / ".config" / "pip" / "pip.conf").write_text(f"[global]\nindex-url = {url}\n")
+    settings = copy_settings({"HOME": str(user), "PATH": ""}, home)
+    assert settings.credentials == {PLACE: "Basic " + b64encode(b"ann:one,'two").decode()}
+    assert "two" not in "".join(path.read_text() for path in home.rglob("*") if path.is_file())
+    (tmp_path / "requirements.txt").touch()
+    assert PLACE in find_hosts(tmp_path, {}, settings.texts).allowed
+
+
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Callable[[], Any]]:
     """A registry over TLS on this machine; `asked` has the heads of its requests."""
@@ -97,6 +133,7 @@ def registry(tmp_path: Path) -> Iterator[Callable[[], Any]]:
                 self.send_response(401)
             elif self.path.startswith("/simple"):
                 body, kind = f'<a href="https://localhost:{port}/files/x.whl">x</a>'.encode(), "text/html"
+                body *= 200_000 if self.path.endswith("/all") else 1
                 self.send_response(200)
             elif self.path == "/moved":
                 body, kind = b"", "text/plain"
@@ -180,6 +217,25 @@ def test_nothing_else_is_carried(registry, request_: str) -> None:
     answer = ask(proxy, request_.format(address=address))
     assert answer.startswith((b"HTTP/1.1 403", b"HTTP/1.1 502")), answer
     assert asked == []
+
+
+def test_a_build_that_asks_for_many_long_lists_has_few_of_them_in_memory(registry) -> None:
+    """Each of 64 connections could hold one of 64 MiB several times, outside of all limits of the build."""
+    proxy, address, _ = registry()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(MAX_REWRITING + 1)]
+        for client in clients:
+            client.settimeout(20)
+            client.connect(str(proxy.path))
+            client.sendall(f"GET {address}/simple/all HTTP/1.1\r\n\r\n".encode())
+            if client is not clients[-1]:
+                assert client.recv(15) == b"HTTP/1.1 200 OK"  # and reads no more
+        clients[-1].settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            clients[-1].recv(15)
+        clients[0].close()
+        clients[-1].settimeout(20)
+        assert clients[-1].recv(15) == b"HTTP/1.1 200 OK"
 
 
 def test_without_the_password_the_registry_refuses(registry) -> None:

@@ -34,6 +34,14 @@ HIDDEN: list[tuple[Merge, str]] = [
     (maven, "<settings><profiles><profile><properties><my.apiKey>SECRET</my.apiKey></properties></profile>"
      "</profiles></settings>"),
     (maven, "<settings><servers>SECRET"),
+    (toml, '[env]\nSIGN_KEY = "SECRET"\nDB_PASS = "SECRET"\nDB_PW = "SECRET"\n'),
+    (lines, "//npm.test:8080/:keyfile=SECRET\nNPM_PASS=SECRET\n"),
+    (ini, "[global]\npwd = SECRET\n"),
+    (maven, "<settings><profiles><profile><properties><ftp.pwd>SECRET</ftp.pwd><gpg.key>SECRET</gpg.key></properties>"
+     "</profile></profiles></settings>"),
+    (toml, 'a = 1\n[http]\nproxy = "me:SECRET@proxy.test:3128"\n'),
+    (lines, "https-proxy=me:SECRET@proxy.test\nproxy=SECRET\n"),
+    (ini, "[global]\nproxy = me:SECRET@proxy.test:3128\n"),
 ]  # fmt: skip
 
 
@@ -47,7 +55,8 @@ def test_no_secret_is_left(merge: Merge, text: str) -> None:
 def test_of_toml_all_else_stays_as_it_is() -> None:
     text = (
         'a = 1\nb = [1.5, true, "é \\" \\u0001 \\u007f \\U0001F600"]\nwhen = 2026-01-02T03:04:05Z\nday = 2026-01-02\n'
-        'at = 03:04:05\n[x."y z"]\nw = { v = [{ u = 1 }] }\n'
+        'at = 03:04:05\n[x."y z"]\nw = { v = [{ u = 1 }] }\n[source.my-proxy]\nregistry = "https://x"\n'
+        '[registries.turkey]\nindex = "https://x"\n'
     )
     assert tomllib.loads(toml([text])) == tomllib.loads(text)
 
@@ -77,6 +86,7 @@ def test_the_users_settings_go_before_the_machines() -> None:
         "a": {"x": 2, "y": 1},
         "b": {"z": 1},
     }
+    assert lines(["@turkey:registry=https://x\n//x:80/:_password=y\n"]) == "@turkey:registry=https://x\n"
     assert lines(["registry = one\nca = x\n", "registry = two\n"]) == "registry = one\nca = x\nregistry = two\n"
     read = configparser.RawConfigParser()
     read.read_string(ini(["[global]\na = 1\nb = 1\n", "[global]\na = 2\n"]))
