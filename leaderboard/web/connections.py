@@ -5,8 +5,10 @@ that does not read holds. No browser meets these limits; who opens connections a
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Sequence
-from typing import Any
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias, cast
 
 import h11
 import uvicorn
@@ -25,12 +27,23 @@ _REFUSAL = (
 )
 
 
-class LimitedServer(uvicorn.Server):
-    """Listens on sockets that are given, and ends connections whose TLS handshake takes longer than a request may."""
+_Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-    def __init__(self, config: uvicorn.Config, limits: WebLimits) -> None:
+_REFUSED_S = 2.0
+"""Time in which a client with TLS can read the refusal and end its connection. It would have 30 s otherwise, and such
+connections are not counted."""
+
+_REST_S = 1.0
+"""Without a free file descriptor, the next connection is accepted after this time."""
+
+
+class LimitedServer(uvicorn.Server):
+    """Listens on sockets that are given. With TLS, connections have handshakes within the limits: see `Handshakes`."""
+
+    def __init__(self, config: uvicorn.Config, limits: WebLimits, proxies: Sequence[str] = ()) -> None:
         super().__init__(config)
         self._limits = limits
+        self._trusted = _networks(proxies)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
@@ -42,20 +55,94 @@ class LimitedServer(uvicorn.Server):
             )
             return made
 
-        limit_s = None if config.ssl is None else self._limits.request_s
-        self.servers = [
-            await loop.create_server(
-                protocol, sock=listening, ssl=config.ssl, backlog=config.backlog, ssl_handshake_timeout=limit_s
-            )
-            for listening in sockets or ()
-        ]
+        if config.ssl is None:
+            self.servers = [
+                await loop.create_server(protocol, sock=listening, backlog=config.backlog)
+                for listening in sockets or ()
+            ]
+        else:
+            self.servers = [
+                cast(asyncio.Server, Handshakes(listening, protocol, config.ssl, self._limits, self._trusted))
+                for listening in sockets or ()
+            ]
         self.started = True
+
+
+class Handshakes:
+    """Accepts connections on a socket, and makes their TLS handshakes. A connection without a place is closed.
+
+    The protocol counts a connection once its handshake is over: without places of their own, connections that never
+    send a byte would take all file descriptors. `close` and `wait_closed` are those of `asyncio.Server`.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        protocol: Callable[[], asyncio.Protocol],
+        tls: ssl.SSLContext,
+        limits: WebLimits,
+        trusted: Sequence[_Network],
+    ) -> None:
+        self._listening = listening
+        self._protocol = protocol
+        self._tls = tls
+        self._limit_s = limits.request_s
+        self._trusted = trusted
+        self._places = Places(limits.connections // 2, limits.connections_per_address // 2)
+        self._loop = asyncio.get_running_loop()
+        self._going: set[asyncio.Task[None]] = set()
+        self._rest: asyncio.TimerHandle | None = None
+        listening.setblocking(False)
+        self._listen()
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._listening)
+        if self._rest is not None:
+            self._rest.cancel()
+        for task in self._going:
+            task.cancel()
+
+    async def wait_closed(self) -> None:
+        await asyncio.gather(*self._going, return_exceptions=True)
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._listening, self._accept)
+
+    def _accept(self) -> None:
+        try:
+            line, address = self._listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError:  # no file descriptor is free
+            self._loop.remove_reader(self._listening)
+            self._rest = self._loop.call_later(_REST_S, self._listen)
+            return
+        key = _counted_as(str(address[0]), self._trusted, line)
+        if not self._places.take(key):
+            line.close()
+            return
+        task = self._loop.create_task(self._greet(line))
+        self._going.add(task)
+        task.add_done_callback(lambda _: self._greeted(task, line, key))
+
+    async def _greet(self, line: socket.socket) -> None:
+        line.setblocking(False)
+        with suppress(OSError):  # an SSLError is one
+            await self._loop.connect_accepted_socket(
+                self._protocol, line, ssl=self._tls, ssl_handshake_timeout=self._limit_s
+            )
+
+    def _greeted(self, task: asyncio.Task[None], line: socket.socket, key: str) -> None:
+        self._going.discard(task)
+        self._places.give_back(key)
+        if task.cancelled():  # perhaps before its first step: then no transport owns the socket
+            line.close()
 
 
 def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asyncio.Protocol]:
     """The protocol for `uvicorn.Config(http=...)` of one server. The connections of `proxies`, addresses and networks,
     are those of many visitors: they count in all, and not by address."""
-    trusted = [ipaddress.ip_network(one, strict=False) for one in proxies]
+    trusted = _networks(proxies)
     places = Places(limits.connections, limits.connections_per_address)
     connections: dict[str, set[Any]] = {}
     look_s = min(_LOOK_S, limits.request_s / 4, limits.stalled_s / 4)
@@ -64,7 +151,7 @@ def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asy
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             host = self.client[0] if self.client else ""
-            self._address = f"proxy {id(self)}" if _is_among(host, trusted) else address_key(host)
+            self._address = _counted_as(host, trusted, self)
             self._asks_since_s: float | None = self.loop.time()
             self._came_since_s = self.loop.time()
             self._left_bytes = 0
@@ -74,6 +161,7 @@ def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asy
             if not places.take(self._address):
                 transport.write(_REFUSAL)
                 transport.close()
+                self.loop.call_later(_REFUSED_S, transport.abort)
                 return
             connections.setdefault(self._address, set()).add(self)
             self._watch = self.loop.call_later(look_s, self._look)
@@ -129,7 +217,16 @@ def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asy
     return LimitedProtocol
 
 
-def _is_among(host: str, networks: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
+def _networks(proxies: Sequence[str]) -> list[_Network]:
+    return [ipaddress.ip_network(one, strict=False) for one in proxies]
+
+
+def _counted_as(host: str, trusted: Sequence[_Network], one: object) -> str:
+    """What a connection from this host counts as among the connections of one address: each of a proxy by itself."""
+    return f"proxy {id(one)}" if _is_among(host, trusted) else address_key(host)
+
+
+def _is_among(host: str, networks: Sequence[_Network]) -> bool:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -104,6 +104,7 @@ def serve_pages(
             lifespan="off",
         ),
         limits,
+        proxies or (),
     )
     if log is not None:
         logging.getLogger().addHandler(LogHandler(log))

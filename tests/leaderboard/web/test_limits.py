@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from leaderboard.web import pages
+from leaderboard.web import connections, pages
 from leaderboard.web.app import make_app
 from leaderboard.web.connections import LimitedServer, limited_protocol
 from leaderboard.web.limits import Places, WebLimits
@@ -54,7 +54,7 @@ def serving(
             forwarded_allow_ips=list(proxies),
             ssl_context_factory=None if tls is None else (lambda _config, _default: tls),
         )
-        server = LimitedServer(config, limits)
+        server = LimitedServer(config, limits, proxies)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -357,17 +357,71 @@ def test_connections_of_a_proxy_count_in_all_and_not_by_address(
         assert wait_until(lambda: not is_served(number)), "in all, they count"
 
 
-def test_a_handshake_that_does_not_end_ends_its_connection(
-    connect: Callable[[int], socket.socket], tmp_path: Path
-) -> None:
+@pytest.fixture
+def secured(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """TLS of a server, and of a client that trusts it."""
     certificate, key = own_certificate(tmp_path, "127.0.0.1")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate, key)
+    return tls, ssl.create_default_context(cafile=str(certificate))
+
+
+def test_a_handshake_that_does_not_end_ends_its_connection(
+    connect: Callable[[int], socket.socket], secured: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    tls, trusting = secured
     with serving(Starlette(routes=[Route("/", who)]), TIGHT, tls=tls) as number:
         silent = connect(number)
         began_s = time.monotonic()
         assert ends(silent)
         assert time.monotonic() - began_s >= TIGHT.request_s / 2
-        trusting = ssl.create_default_context(cafile=str(certificate))
         answer = httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting)
         assert answer.text == "127.0.0.1 https"
+
+
+def test_one_address_has_no_more_handshakes_than_its_share(
+    connect: Callable[[int], socket.socket], secured: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    """Connections that never sent a byte took all file descriptors of a ladder with https."""
+    tls, trusting = secured
+    limits = replace(TIGHT, request_s=3600.0)
+    share = limits.connections_per_address // 2
+    with serving(Starlette(routes=[Route("/", who)]), limits, tls=tls) as number:
+        silent = [connect(number) for _ in range(share)]
+        assert all(ends(connect(number)) for _ in range(3))
+        silent.pop().close()
+
+        def is_answered() -> bool:
+            try:
+                return httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting).is_success
+            except httpx.TransportError:
+                return False
+
+        assert wait_until(is_answered)
+        for one in silent:
+            one.settimeout(0.05)
+        assert not any(ends(one) for one in silent)
+
+
+def test_a_refused_client_with_tls_that_does_not_end_its_connection_is_cut_off(
+    connect: Callable[[int], socket.socket],
+    secured: tuple[ssl.SSLContext, ssl.SSLContext],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """asyncio waits 30 s for the client's end of TLS, and these connections are not counted."""
+    monkeypatch.setattr(connections, "_REFUSED_S", 0.1)
+    tls, trusting = secured
+    limits = replace(TIGHT, request_s=3600.0)
+    with serving(Starlette(routes=[Route("/", who)]), limits, tls=tls) as number, ExitStack() as stack:
+
+        def greeted() -> ssl.SSLSocket:
+            return stack.enter_context(trusting.wrap_socket(connect(number), server_hostname="127.0.0.1"))
+
+        held = [greeted() for _ in range(limits.connections_per_address)]
+        refused = greeted()
+        assert refused.recv(1 << 16).startswith(b"HTTP/1.1 503 ")
+        raw = socket.socket(fileno=refused.detach())  # says nothing more, not even that TLS is over
+        raw.settimeout(WITHIN_S)
+        assert ends(raw)
+        raw.close()
+        assert held
