@@ -90,6 +90,35 @@ async def test_of_too_many_silent_connections_of_one_address_the_oldest_is_close
         await check_versions(peer)
 
 
+async def test_of_many_connections_that_come_at_the_same_moment_all_but_the_last_ones_are_closed(scheduler_of):
+    """Of those that came in one turn of the event loop only the first was closed, so a burst filled the scheduler's
+    file descriptors."""
+    peer = await scheduler_of(limit_s=3600, most=3)
+    async with AsyncExitStack() as stack:
+        made = await asyncio.gather(*(connect(peer) for _ in range(40)))
+        for _, writer in made:
+            stack.callback(writer.close)
+        ends = [asyncio.create_task(is_closed(reader, 3600)) for reader, _ in made]
+        for end in ends:
+            stack.callback(end.cancel)
+        async with asyncio.timeout(WAIT_S):
+            for _, end in zip(range(37), asyncio.as_completed(ends), strict=False):
+                await end
+        await check_versions(peer)
+
+
+async def test_of_too_many_silent_connections_of_all_addresses_the_oldest_of_the_busiest_is_closed(scheduler_of):
+    peer = await scheduler_of(limit_s=3600, in_all=3)
+    async with AsyncExitStack() as stack:
+        made = []
+        for source in ("127.0.0.2", "127.0.0.3", "127.0.0.3", "127.0.0.4"):
+            made.append(await connect(peer, source=source))
+            stack.callback(made[-1][1].close)
+        assert await is_closed(made[1][0])
+        assert not any([await is_closed(reader, 0.2) for reader, _ in (made[0], *made[2:])])
+        await check_versions(peer)
+
+
 async def test_who_ends_the_handshakes_is_not_closed(scheduler_of):
     peer = await scheduler_of(limit_s=0.5, most=1)
     await check_versions(peer)
