@@ -96,6 +96,8 @@ class Attempt:
     limit: asyncio.Timeout | None = None
     heard: bool = False
     """Whether the trial has said anything: its first event comes before it looks at the bot."""
+    misbehaved: bool = False
+    """Whether the machine has sent what no machine sends. It ended the attempt."""
 
 
 class Connection:
@@ -188,8 +190,9 @@ class Connection:
     # Orders and tasks
 
     async def ask(self, attempt: Attempt, key: str, order: bytes) -> bytes:
-        """The answer of a machine to an order. MatchLost, with its name, if it is lost; TimeoutError if it begins or
-        answers too late: it may be busy with a match of another runner first."""
+        """The answer of a machine to an order. MatchLost, with its name, if it is lost; ValueError if it sends what
+        cannot be used before; TimeoutError if it begins or answers too late: it may be busy with a match of another
+        runner first."""
         machine = attempt.machine
         limit_s = None if attempt.cap_s is None else attempt.cap_s + CAP_SLACK_S
         self._attempts[key] = attempt
@@ -204,7 +207,7 @@ class Connection:
                 with suppress(MatchLost):
                     self._post(machine, END, key)
         if isinstance(said, str):
-            raise MatchLost(said, machine=machine.name)
+            raise ValueError(said) if attempt.misbehaved else MatchLost(said, machine=machine.name)
         return said
 
     async def scatter(self, machine: Machine, content: str, data: bytes) -> Any:
@@ -440,27 +443,34 @@ class Connection:
     def _on_news(self, event: tuple[float, Any]) -> None:
         """Of a machine."""
         _, said = event
+        if not isinstance(said, Mapping):
+            return
         if said.get("kind") == "note":
-            self._note(f"machine '{said['machine']}': {one_line(str(said['text']))}")
+            self._note(one_line(f"machine '{said.get('machine')}': {said.get('text')}"))
             return
         attempt = self._attempts.get(str(said.get("key")))
         if attempt is None or said.get("worker") != attempt.machine.address:
             return
+        try:
+            self._hear(attempt, said)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            attempt.misbehaved = True
+            _end(attempt, one_line(f"it sent a message of another form ({type(error).__name__}: {error})"))
+
+    def _hear(self, attempt: Attempt, said: Mapping[str, Any]) -> None:
+        """Take a message about an attempt. ValueError, KeyError, TypeError or RecursionError if it cannot be used."""
         if said["kind"] == "answer":
-            data = said.get("data")
+            data: Any = said.get("data")
             is_usable = isinstance(data, bytes) and len(data) <= MOST_ANSWER_BYTES
             if not attempt.over.done():
                 attempt.over.set_result(data if is_usable else b"")  # which is no answer
         elif said["kind"] in ("event", "log"):
             attempt.heard = attempt.heard or said["kind"] == "event"
-            try:
-                if attempt.hear is not None:
-                    attempt.hear(said["kind"], said["data"])
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                _end(attempt, f"machine '{attempt.machine.name}' sent a message that cannot be used: {error}")
+            if attempt.hear is not None:
+                attempt.hear(said["kind"], said["data"])
         elif said["kind"] == "begun":
             if attempt.begun:
-                _end(attempt, f"machine '{attempt.machine.name}' began it twice")
+                raise ValueError("it began twice")
             attempt.begun = True
             if attempt.limit is not None and attempt.cap_s is not None:
                 now_s = asyncio.get_running_loop().time()

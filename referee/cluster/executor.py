@@ -23,7 +23,7 @@ from referee.errors import PlatformError
 from referee.match.result import Fault, MatchResult
 from referee.record.format import RecordError
 from referee.record.reader import parse_record, read_header
-from referee.record.reasons import EndReason
+from referee.record.reasons import EndReason, status_of
 from referee.record.store import closed_path, live_path
 from referee.run.judging import judge_record
 from referee.run.machines import ClusterState, MachineState
@@ -462,7 +462,7 @@ class DaskExecutor:
             raise MatchLost(what, machine=machine.name)
         result = answer.result
         assert result is not None
-        if result.reason is EndReason.START_FAILED:
+        if result.status != "rated":
             self._check_start(machine, spec, bots, result)
         if result.reason is EndReason.PLATFORM_FAULT and result.memory_of is None:
             what = f"on machine '{machine.name}': {result.detail}"
@@ -525,6 +525,8 @@ def _check_answer(answer: Answer, order: Order) -> None:
         lists = (result.ranking, result.returns, result.faults, result.seat_stats, result.startup_us, result.usage)
         if any(len(one) not in (0, players) for one in lists):
             raise ValueError("it is about another number of seats")
+        if result.status != status_of(result.reason):
+            raise ValueError(f"it says that a match with the end reason '{result.reason}' is {result.status!a:.20}")
         named += [fault.seat for fault in result.faults if fault is not None]
         named += [] if result.memory_of is None else [result.memory_of]
     if any(type(seat) is not int or not 0 <= seat < players for seat in named):

@@ -59,9 +59,8 @@ class TrialSlots:
         """How the process of a trial on a machine ended; `hear` is called with what it says. MatchLost, with its name,
         if the machine is lost, or cannot try."""
         attempt = Attempt(machine, hear=hear)
-        said = await self._connection.ask(attempt, order.key, order.to_bytes())
         try:
-            answer = Answer.from_bytes(said)
+            answer = Answer.from_bytes(await self._connection.ask(attempt, order.key, order.to_bytes()))
             trouble = "" if answer.kind == "tried" and attempt.heard else f"cannot try it: {answer.what}"
         except ValueError as error:
             trouble = f"gave an answer that cannot be used: {error}"

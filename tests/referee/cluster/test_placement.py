@@ -73,7 +73,8 @@ def chosen(made, match):
 def result(reason=EndReason.NORMAL, faults=(None, None), **keys):
     status = "rated" if reason is EndReason.NORMAL else "void"
     stats = keys.pop("stats", (SeatStats(), SeatStats()))
-    return MatchResult("m0", status, reason, "as it is", (1, 2), (1, 0), faults, stats, 1, 1.0, "ab", **keys)
+    detail = keys.pop("detail", "as it is")
+    return MatchResult("m0", status, reason, detail, (1, 2), (1, 0), faults, stats, 1, 1.0, "ab", **keys)
 
 
 def test_the_machine_with_most_room_plays(cluster):
@@ -343,7 +344,9 @@ NEVER_STARTED = Fault(7, EndReason.START_FAILED, "no weights")
         Answer("", "lost", "east", "busy", flood=(2, "too much")),
         Answer("", "lacks", "east", lacks=("c-Eve",)),
         Answer("", "tried", "east", "exit code 0"),
-        Answer("", "played", "east", result=replace(result(), status="void", detail="x" * (1 << 20))),
+        Answer("", "played", "east", result=result(EndReason.SUSPECT_TIMEOUT, detail="x" * (1 << 20))),
+        Answer("", "played", "east", result=replace(result(), status="void")),
+        Answer("", "played", "east", result=replace(result(EndReason.SUSPECT_TIMEOUT), status="cancelled")),
         lambda key: b"",
         lambda key: b"{}",
         lambda key: Answer(key, "played", "east", result=result()).to_bytes().replace(b'"played"', b'"gone"'),
@@ -358,6 +361,50 @@ async def test_an_answer_that_no_match_can_have_is_the_machines_fault(answering,
     assert lost.value.machine == "east"
     join(made, "west")
     assert chosen(made, spec()) == "west"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{}],
+        [{"kind": "news"}],
+        [{"kind": "news", "start": 0, "lines": 5}],
+        [{"kind": "news", "start": 0, "lines": "text"}],
+        [{"kind": "begun"}, {"kind": "begun"}],
+    ],
+)
+async def test_a_message_of_another_form_is_the_machines_fault(cluster, messages):
+    """It was a traceback of Dask, or the same machine got the match again and again."""
+    made = cluster(facts("east", slots=9))
+    sent = asyncio.Queue()
+    made._connection._client, made._connection._stream = SimpleNamespace(id="c"), SimpleNamespace(send=sent.put_nowait)
+    going = asyncio.create_task(made.play(spec(), 1.0))
+    async with asyncio.timeout(10):
+        key = (await sent.get())["key"]
+    for message in messages:
+        made._connection._on_news((0.0, {"key": key, "worker": "tcp://east", **message}))
+    with pytest.raises(MatchLost, match="the answer of machine 'east' cannot be used: it sent a message"):
+        await going
+    join(made, "west")
+    assert chosen(made, spec()) == "west"
+
+
+def test_news_that_are_no_message_are_not_listened_to_and_a_note_is_one_line(cluster, notes):
+    made = cluster(facts("east"))
+    del notes[:]
+    for said in ("text", 5, None, ["kind"], {"kind": ["note"]}, {}):
+        made._connection._on_news((0.0, said))
+    assert notes == []
+    made._connection._on_news((0.0, {"kind": "note", "machine": "east\x1b[2J\nwest", "text": 5}))
+    assert notes == ["machine 'east\\x1b[2J\\nwest': 5"]
+
+
+def test_a_failed_start_is_tried_elsewhere_whatever_else_ended_the_match(cluster):
+    """A machine could have a bot disqualified that starts on all others."""
+    made = cluster(facts("east"), facts("west"))
+    failed = result(EndReason.SUSPECT_TIMEOUT, (Fault(0, EndReason.START_FAILED, "no weights"), None))
+    with pytest.raises(MatchLost, match="did not start on machine 'east'"):
+        judged(made, "east", Answer("k", "played", "x", result=failed, record=b"r"))
 
 
 @pytest.fixture

@@ -464,6 +464,6 @@ async def test_a_machine_that_says_what_no_trial_says_is_not_listened_to(job, tm
     )
     await asyncio.sleep(0)
     made._connection._on_news((0.0, {"kind": "event", "key": "k", "worker": "tcp://east", "data": b"nonsense"}))
-    with pytest.raises(MatchLost, match="machine 'east' sent a message that cannot be used"):
+    with pytest.raises(MatchLost, match="machine 'east' gave an answer that cannot be used: it sent a message of an"):
         await going
     assert [message["op"] for message in sent] == [ORDER, END]
