@@ -7,6 +7,7 @@ import resource
 import socket
 import ssl
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,11 @@ ACCEPTS_AT_ONCE = 400
 """Who connects faster than that waits in the kernel's queue: a TLS handshake takes a millisecond."""
 ACCEPTS_A_TURN = 16
 """Before others have a turn of the event loop."""
+ACCEPTS_OF_ONE = 10
+"""Of one address each second while fewer than half of `ACCEPTS_AT_ONCE` are left: more of its connections are closed
+at once, so that those of other addresses do not wait behind them in the kernel's queue."""
+_CLOSE_COST = 0.05
+"""To close a connection takes a small part of the time of a TLS handshake."""
 
 _FIRST_BYTES = 4 * MAX_HELLO_BYTES
 """Of a first message so much is taken, to say that it is too long."""
@@ -112,6 +118,9 @@ class Listener:
         self._calls: set[asyncio.Task[None]] = set()
         self._accepts = float(ACCEPTS_AT_ONCE)
         self._accepts_seen_s = time.monotonic()
+        self._second = 0
+        self._of_second = Counter[str]()
+        """Connections of the current second, by address."""
         self._timers: dict[socket.socket | None, asyncio.TimerHandle] = {}
         self._look_due_s = 0.0
         self._pace = None if one else Pace()
@@ -208,8 +217,21 @@ class Listener:
             except OSError:  # no file descriptor is free
                 self._rest(_FULL_S, listening)
                 return
+            origin = address_key(str(address[0])) if isinstance(address, tuple) else ""
+            if self._is_too_often_there(origin):
+                self._accepts -= _CLOSE_COST
+                line.close()
+                continue
             self._accepts -= 1
-            self._take(line, address)
+            self._take(line, origin)
+
+    def _is_too_often_there(self, origin: str) -> bool:
+        """Whether the address of a new connection has made too many of those of this second."""
+        second = int(self._loop.time())
+        if second != self._second:
+            self._second, self._of_second = second, Counter()
+        self._of_second[origin] += 1
+        return bool(origin) and self._accepts < ACCEPTS_AT_ONCE / 2 and self._of_second[origin] > ACCEPTS_OF_ONE
 
     def _may_accept(self) -> bool:
         if self._pace is not None and self._pace.is_over:
@@ -227,7 +249,7 @@ class Listener:
         self._loop.remove_reader(listening)
         self._timers[listening] = self._loop.call_later(seconds, go_on)
 
-    def _take(self, line: socket.socket, address: Any) -> None:
+    def _take(self, line: socket.socket, origin: str) -> None:
         self.traffic.connections += 1
         if self._bounds.in_all and self.traffic.connections > self._bounds.in_all:
             line.close()
@@ -237,7 +259,6 @@ class Listener:
         if len(self._connections) + len(self._arriving) >= self._bounds.connections and not self._turn_one_away():
             line.close()
             return
-        origin = address_key(str(address[0])) if isinstance(address, tuple) else ""
         if line.family == socket.AF_UNIX:
             line = TimedSocket(line.family, line.type, line.proto, fileno=line.detach())
         else:
