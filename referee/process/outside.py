@@ -105,12 +105,9 @@ def outside_of(entry: Entry, sandbox: Sandbox, prints: Prints) -> dict[str, str]
     programs, scripts = set(_programs(entry)), dict(_scripts(entry))  # a build may have made a link of a script
     named = (*programs, *_named(entry), *map(Path, sandbox.read), *scripts)
     places = {Path(os.path.realpath(path)) for path in named}
-    if sandbox.profile == "plain":
+    if sandbox.profile == "plain":  # the author names these: in the sandbox the bot sees none but those it is granted
         places |= {path for path in _named_by_options(entry) if not _is_in(path, places)}
-    if entry.environment is not None:
-        own = entry.environment.built.folder
-        added = _added_by(_packages_in(own / "python"))
-        places |= {path for path in map(Path, map(os.path.realpath, added)) if not _is_in(path, (own, *places))}
+        places |= {path for path in _installed_in_place(entry) if not _is_in(path, places)}
     home = Path(os.path.realpath(entry.home))
     found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
     for script, endings in scripts.items():
@@ -128,6 +125,16 @@ def _is_in(path: Path, places: Iterable[Path]) -> bool:
     return any(path.is_relative_to(place) for place in places)
 
 
+def _installed_in_place(entry: Entry) -> Iterator[Path]:
+    """Packages that the bot's own environment does not have inside, resolved."""
+    if entry.environment is None:
+        return
+    own = entry.environment.built.folder
+    for added in _added_by(_packages_in(own / "python")):
+        if not (place := Path(os.path.realpath(added))).is_relative_to(own):
+            yield place
+
+
 def _packages_in(prefix: Path) -> list[Path]:
     return sorted(place for pattern in _PACKAGES for place in prefix.glob(pattern))
 
@@ -142,9 +149,9 @@ def _added_by(packages: Iterable[Path]) -> Iterator[Path]:
                 lines = listed.read_text("utf-8", errors="replace").splitlines()
                 yield from (Path(line) for line in lines if line.startswith("/") and is_folder(Path(line)))
         for kept in sorted(place.glob("*.dist-info/direct_url.json")):
-            with suppress(OSError, ValueError, TypeError, KeyError):
+            with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
                 said = json.loads(kept.read_bytes())
-                folder = Path(unquote(urlsplit(said["url"]).path))
+                folder = Path(unquote(urlsplit(str(said["url"])).path))
                 if said["dir_info"]["editable"] is True and folder.is_absolute() and is_folder(folder):
                     yield folder
 

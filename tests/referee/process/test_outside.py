@@ -14,7 +14,7 @@ import pytest
 
 from referee.process import outside
 from referee.process.build import build
-from referee.process.entry import load_entry
+from referee.process.entry import Entry, load_entry
 from referee.process.fact_names import BESIDE, OUR_PACKAGES, PACKAGES_OF
 from referee.process.outside import (
     LISTED,
@@ -48,6 +48,12 @@ def tool(tmp_path: Path) -> Path:
 
 def named(folder: Path, *read: Path) -> dict[str, str]:
     return outside_of(load_entry(folder), Sandbox(read=tuple(map(str, read))), Prints(0))
+
+
+def with_environment(entry: Entry, made: Path) -> Entry:
+    """The bot with packages of its own, which were installed there."""
+    built = Built("0" * 16, made, made / "log.txt", 0.0, 0.0, "", "", "plain")
+    return replace(entry, environment=Environment(built, Hold.on(made)))
 
 
 def test_what_was_looked_at_ahead_is_not_read_again(write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,14 +279,30 @@ def test_packages_that_are_installed_in_place_for_the_bot_alone_count(write_bot:
     for folder in (source, made / "inside"):
         folder.mkdir()
         (folder / "mine.py").write_text("1")
-    entry = load_entry(write_bot({"bot.py": ""}))
-    built = Built("0" * 16, made, tmp_path / "log.txt", 0.0, 0.0, "", "", "plain")
-    entry = replace(entry, environment=Environment(built, Hold.on(tmp_path)))
+    entry = with_environment(load_entry(write_bot({"bot.py": ""})), made)
     before = outside_of(entry, Sandbox(), Prints(0))
     (source / "mine.py").write_text("2")
     after = outside_of(entry, Sandbox(), Prints(0))
     assert {path for path in after if before[path] != after[path]} == {str(source)}
     assert not [path for path in after if path.startswith(str(made))]
+
+
+def test_no_package_of_a_bot_in_the_sandbox_has_folders_hashed(write_bot: WriteBot, tmp_path: Path) -> None:
+    """A wheel that a stranger hands in can have a .pth file. Which folders the machine has, and whether their files
+    change, would stand in the records, and hashing them take as long as it names folders."""
+    packages = tmp_path / "made" / "python" / "lib" / "python3.11" / "site-packages"
+    about = packages / "mine-1.dist-info"
+    about.mkdir(parents=True)
+    folders = [tmp_path / name for name in ("secret", "other secret", "granted")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "file.txt").touch()
+    (packages / "mine.pth").write_text(f"{folders[0]}\n{folders[2]}\n")
+    (about / "direct_url.json").write_text(json.dumps({"url": folders[1].as_uri(), "dir_info": {"editable": True}}))
+    entry = with_environment(load_entry(write_bot({"bot.py": ""})), tmp_path / "made")
+    found = outside_of(entry, Sandbox("strict", read=(str(folders[2]),)), Prints(0))
+    assert {str(folder) for folder in folders} & found.keys() == {str(folders[2])}
+    assert {str(folder) for folder in folders} <= outside_of(entry, Sandbox(), Prints(0)).keys()  # the control
 
 
 @pytest.mark.parametrize(
