@@ -260,13 +260,11 @@ class Accounts:
     ) -> NewToken:
         """`days` None: it does not expire. With `bot` it is good for that one. `maker`: the id of what makes it; if it
         is a token, or a session that began with one, the new token expires no later, and is revoked with that one.
-        UNKNOWN, UNUSABLE."""
+        UNKNOWN, UNUSABLE, UNAUTHENTICATED."""
         label = _label(label)
 
         def make(db: Database) -> NewToken:
-            made = self._make_token(db, owner, label, scope, days, bot=bot, kind=kind)
-            row = _revoked_with(db, made, maker)
-            return made if row is None else _ended_by(db, made, row["expires"])
+            return _ended_with(db, self._make_token(db, owner, label, scope, days, bot=bot, kind=kind), maker)
 
         return self._database.write(make)
 
@@ -304,7 +302,8 @@ class Accounts:
 
     def began_with_token(self, id_: str) -> bool:
         """Whether this is the id of a token, or of a session of who signed in with one."""
-        return self._database.row(_MAKER, _number(id_)) is not None
+        row = self._database.row("SELECT kind, signed_in_with FROM tokens WHERE id = ?", _number(id_))
+        return row is not None and _began_with_token(row)
 
     def session_of(self, secret: str) -> NewToken:
         """A session for who has this token. It has its scope, and ends with it. UNAUTHENTICATED, FORBIDDEN."""
@@ -315,29 +314,26 @@ class Accounts:
             )
 
         def make(db: Database) -> NewToken:
-            row = find(db, "SELECT * FROM tokens WHERE id = ? AND over = ''", _number(account.token_id))
+            row = find(db, "SELECT kind FROM tokens WHERE id = ?", _number(account.token_id))
             if row is None or row["kind"] != "token":
                 raise HandInRefused(
                     Refusal.UNAUTHENTICATED, "this is no token to sign in with", "sign in with a token or a password"
                 )
             made = self._make_token(db, account.owner, "browser", account.scope, SESSION_DAYS, kind="session")
-            db.execute("UPDATE tokens SET signed_in_with = ? WHERE id = ?", [row["id"], made.token.id])
-            return _ended_by(db, made, row["expires"])
+            return _ended_with(db, made, account.token_id)
 
         return self._database.write(make)
 
     def replace_connection(self, db: Database, owner: str, bot: str, days: int, maker: str) -> NewToken:
         """Inside a change: the token with which the bot connects from now on. The one before is revoked: the
-        latest start of the bot has it. It is revoked with its `maker`, as those of `create_token` are."""
+        latest start of the bot has it. `maker` as for `create_token`."""
         db.execute(
             "UPDATE tokens SET over = 'revoked' WHERE kind = 'connection' AND over = ''"
             " AND bot_id = (SELECT id FROM bots WHERE name = ?)",
             [bot],
         )
         note_change(db)
-        made = self._make_token(db, owner, "connect", "read", days, bot=bot, kind="connection")
-        _revoked_with(db, made, maker)
-        return made
+        return _ended_with(db, self._make_token(db, owner, "connect", "read", days, bot=bot, kind="connection"), maker)
 
     def connections(self) -> dict[str, list[str]]:
         """By name of the remote bot, the digests of the tokens with which it may connect, in hex."""
@@ -392,34 +388,30 @@ class Accounts:
                     " UPDATE tokens SET over = 'revoked' WHERE over = '' AND id IN (SELECT id FROM gone)",
                     [_number(token_id)],
                 )
+                _end_additions(db, find_owner(db, owner)["id"])
             return found
 
         if not self._database.write(revoke):
             raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no token {token_id}", "see the list of tokens")
 
 
-_MAKER = (
-    "SELECT id, kind, expires, signed_in_with FROM tokens"
-    " WHERE id = ? AND (kind = 'token' OR signed_in_with IS NOT NULL)"
-)
-"""The token with this id, or the session, if it began with a token."""
-
-
-def _revoked_with(db: Database, made: NewToken, maker: str) -> sqlite3.Row | None:
-    """Inside a change: the token is revoked with the one that made it, or with which the session began that did. That
-    maker, if there is one: who has signed in with a password makes tokens that stand alone."""
-    row = find(db, _MAKER, _number(maker))
-    if row is not None:
-        first = row["signed_in_with"] if row["kind"] == "session" else row["id"]  # signing out revokes no token
-        db.execute("UPDATE tokens SET signed_in_with = ? WHERE id = ?", [first, made.token.id])
-    return row
-
-
-def _ended_by(db: Database, made: NewToken, moment: str) -> NewToken:
-    """Inside a change: the token, which expires at this moment if not before; '' is never."""
-    expires = min(moment or made.token.expires, made.token.expires or moment)
-    db.execute("UPDATE tokens SET expires = ? WHERE id = ?", [expires, made.token.id])
+def _ended_with(db: Database, made: NewToken, maker: str) -> NewToken:
+    """Inside a change: the token, which expires no later than the one that made it, or with which the session began
+    that did, and is revoked with that. Who has signed in with a password makes tokens that stand alone.
+    UNAUTHENTICATED if the maker has been revoked just now."""
+    row = find(db, "SELECT * FROM tokens WHERE id = ?", _number(maker))
+    if row is not None and row["over"]:
+        raise HandInRefused(Refusal.UNAUTHENTICATED, "the token was revoked", "use another one, or make one")
+    if row is None or not _began_with_token(row):
+        return made
+    first = row["signed_in_with"] if row["kind"] == "session" else row["id"]  # signing out revokes no token
+    expires = min(row["expires"] or made.token.expires, made.token.expires or row["expires"])  # '' is never
+    db.execute("UPDATE tokens SET signed_in_with = ?, expires = ? WHERE id = ?", [first, expires, made.token.id])
     return replace(made, token=replace(made.token, expires=expires))
+
+
+def _began_with_token(row: sqlite3.Row) -> bool:
+    return row["kind"] == "token" or row["signed_in_with"] is not None
 
 
 def find_owner(db: Database, name: str) -> sqlite3.Row:
@@ -437,6 +429,13 @@ def end_access(db: Database, owner_id: int, *, keep: str = "", tokens: bool = Fa
         f"UPDATE tokens SET over = 'revoked' WHERE owner_id = ? AND over = '' AND id != ?{kinds}",  # noqa: S608
         [owner_id, _number(keep)],
     )
+    _end_additions(db, owner_id)
+
+
+def _end_additions(db: Database, owner_id: int) -> None:
+    """Inside a change: what was begun to add a way to sign in to this account is not finished any more: who began it
+    may have done so with what has just ended."""
+    db.execute("DELETE FROM sign_ins WHERE owner_id = ?", [owner_id])
 
 
 def person_of(db: Database, owner_id: int) -> Person:

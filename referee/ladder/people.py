@@ -342,6 +342,8 @@ class LadderPeople:
 
     def make_reset(self, account: Account, owner: str) -> NewReset:
         _need(account, "organise")
+        if owner == account.owner:
+            self._need_new_way(account)
 
         def make(db: Database) -> NewReset:
             row = find_owner(db, owner)

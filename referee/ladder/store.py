@@ -280,7 +280,7 @@ class LadderStore:
 
     def open_connection(self, owner: str, name: str, maker: str = "") -> NewToken:
         """The token with which the bot, which runs at its owner's, connects from now on. The first one makes the bot.
-        It is revoked with the token `maker`. FORBIDDEN, CONFLICT, UNUSABLE."""
+        `maker` as for `Accounts.create_token`. FORBIDDEN, CONFLICT, UNUSABLE, UNAUTHENTICATED."""
         name = self.check_bot(owner, name, remote=True)
 
         def put(db: Database) -> NewToken:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -285,8 +286,11 @@ def test_a_token_that_ends_makes_none_that_ends_later(hand_ins: LadderHandIns, s
             found = next(one for one in store.accounts.tokens("ann") if one.id == made.token.id)
             assert found.expires == lent.token.expires
         assert hand_ins.create_token(hand_ins.account(maker), "mine", "manage", 1).token.expires < lent.token.expires
+        connection = store.open_connection("ann", "afar", hand_ins.account(maker).token_id)
+        assert connection.token.expires == lent.token.expires, "who has it could play in the name of the bot for a year"
     signed_in = store.accounts.create_token("ann", "browser", "manage", 30, kind="session")  # with a password
     assert hand_ins.create_token(hand_ins.account(signed_in.secret), "mine", "manage", None).token.expires == ""
+    assert store.open_connection("ann", "afar", signed_in.token.id).token.expires > lent.token.expires
 
 
 def test_a_token_is_revoked_with_the_token_that_it_was_made_with(
@@ -311,6 +315,23 @@ def test_a_token_is_revoked_with_the_token_that_it_was_made_with(
         refused(Refusal.UNAUTHENTICATED, lambda secret=one.secret: hand_ins.account(secret))
     assert store.accounts.connections() == {}
     assert [hand_ins.account(one.secret).owner for one in (own, kept)] == ["ann", "ann"]
+
+
+@pytest.mark.parametrize("kind", ["token", "session"])
+def test_what_has_ended_while_a_request_with_it_was_answered_makes_no_token(
+    hand_ins: LadderHandIns, sign: Sign, store: LadderStore, kind: Any
+) -> None:
+    """It would be revoked with nothing, as that has been done."""
+    ann = sign("ann", "manage")
+    lost = store.accounts.create_token("ann", "lost", "manage", 2, kind=kind)
+    caller = hand_ins.account(lost.secret)
+    hand_ins.create_token(caller, "in time", "manage", 1)
+    hand_ins.revoke_token(ann, lost.token.id)
+    before = [one.id for one in store.accounts.tokens("ann")]
+    refused(Refusal.UNAUTHENTICATED, lambda: hand_ins.create_token(caller, "late", "manage", 1))
+    refused(Refusal.UNAUTHENTICATED, lambda: store.open_connection("ann", "afar", caller.token_id))
+    assert [one.id for one in store.accounts.tokens("ann")] == before
+    assert store.accounts.connections() == {}
 
 
 # Logs and divisions

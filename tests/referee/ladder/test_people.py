@@ -195,6 +195,20 @@ def test_who_has_signed_in_with_a_token_chooses_a_first_password_with_all_rights
     assert account(store, people.sign_in("ola", GOOD)).scope == "organise"
 
 
+def test_an_organiser_who_has_signed_in_with_a_token_makes_no_link_for_their_own_new_password(
+    people: LadderPeople, store: LadderStore
+) -> None:
+    """It would be another way to sign in, which outlasts the token."""
+    lent = store.accounts.create_token("ola", "lent", "organise", 7)
+    people.reset(people.make_reset(account(store, lent), "ola").code, GOOD)  # they had no other way
+    lent = store.accounts.create_token("ola", "lent", "organise", 7)
+    for made in (lent, store.accounts.session_of(lent.secret)):
+        ola = account(store, made)
+        refused(Refusal.FORBIDDEN, lambda one=ola: people.make_reset(one, "ola"))  # type: ignore[misc]
+    assert people.make_reset(account(store, people.sign_in("ola", GOOD)), "ola").owner == "ola"
+    assert people.make_reset(SHELL, "ola").owner == "ola"
+
+
 # The end of sessions
 
 

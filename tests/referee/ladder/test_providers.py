@@ -47,6 +47,12 @@ def go(people: LadderPeople, provider: ProviderServer, kind: str, account: Accou
     return people.finish(kind, browser, BACK.format(kind), brought["state"], brought["code"])
 
 
+def finish(people: LadderPeople, provider: ProviderServer, url: str) -> Returned:
+    """The end of a sign-in that began with this address of the school."""
+    brought = provider.sign_in(url)
+    return people.finish("school", "browser", BACK.format("school"), brought["state"], brought["code"])
+
+
 def refused(refusal: Refusal, call: Callable[[], object]) -> str:
     with pytest.raises(HandInRefused) as caught:
         call()
@@ -230,6 +236,27 @@ def test_who_has_signed_in_with_a_token_adds_no_way_to_sign_in_that_outlasts_it(
     signed_in = go(people, provider, "school").session
     assert signed_in is not None
     people.change_password(store.accounts.account(signed_in.secret), "", "correct horse battery")
+
+
+@pytest.mark.parametrize("end", ["revoked", "signed out", "new password", "ban"])
+def test_who_has_begun_to_add_an_identity_does_not_finish_it_after_their_access_has_ended(
+    people: LadderPeople, provider: ProviderServer, store: LadderStore, end: str
+) -> None:
+    """Who had stolen a token or session could keep the account, in the ten minutes after that was noticed."""
+    kind = "token" if end == "revoked" else "session"
+    lost = store.accounts.create_token("ann", "lost", "manage", 7, kind=kind)  # type: ignore[arg-type]
+    begun = [people.begin("school", "browser", BACK.format("school"), store.accounts.account(lost.secret))]
+    begun.append(people.begin("school", "browser", BACK.format("school")))
+    match end:
+        case "revoked" | "signed out":
+            store.accounts.revoke_token("ann", lost.token.id)
+        case "new password":
+            people.change_password(ANN, "", "correct horse battery")
+        case "ban":
+            store.accounts.block("ann", "cheats")
+    refused(Refusal.UNAUTHENTICATED, lambda: finish(people, provider, begun[0]))
+    assert people.ways(ANN).identities == ()
+    assert finish(people, provider, begun[1]).pending, "somebody else's sign-in goes on"
 
 
 def test_a_token_of_less_than_manage_adds_no_identity(people: LadderPeople) -> None:
