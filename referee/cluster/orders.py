@@ -186,7 +186,7 @@ class Answer:
                 result=None if result is None else MatchResult.from_json(result),
                 record=record,
             )
-        except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (TypeError, LookupError, AttributeError, RecursionError) as error:
             raise ValueError(f"not an answer: {type(error).__name__}: {error}") from None
 
 

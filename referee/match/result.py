@@ -95,12 +95,12 @@ class MatchResult:
 
     @classmethod
     def from_json(cls, text: str) -> "MatchResult":
-        """Inverse of `to_json`; for anything else ValueError, TypeError, KeyError, RecursionError."""
+        """Inverse of `to_json`; for anything else ValueError, TypeError, LookupError, RecursionError."""
         values = json.loads(text)
         numbers = [values["decisions"], *values["ranking"], *values["returns"], *values.get("startup_us", ())]
         numbers += [number for stats in values["seat_stats"] for number in stats.values() if number is not None]
-        if any(type(number) is not int for number in numbers):
-            raise TypeError("something is not a whole number")
+        if any(type(number) is not int or abs(number) >= 1 << 63 for number in numbers):
+            raise TypeError("something is not a whole number of 64 bits")
         details = [fault["detail"] for fault in values["faults"] if fault is not None]
         if not all(isinstance(detail, str) for detail in (values["detail"], *details)):
             raise TypeError("something is not a text")

@@ -351,6 +351,8 @@ NEVER_STARTED = Fault(7, EndReason.START_FAILED, "no weights")
         lambda key: b"{}",
         lambda key: Answer(key, "played", "east", result=result()).to_bytes().replace(b'"played"', b'"gone"'),
         lambda key: Answer("another", "lost", "east").to_bytes(),
+        lambda key: Answer(key, "lost", "east", "busy", flood=(1, "x")).to_bytes().replace(b'[1,"x"]', b"[1]"),
+        Answer("", "played", "east", result=replace(result(), startup_us=(10**400, 0))),
     ],
 )
 async def test_an_answer_that_no_match_can_have_is_the_machines_fault(answering, answer):
