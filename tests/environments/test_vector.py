@@ -131,6 +131,18 @@ def test_anything_but_a_whole_number_for_each_match_is_refused(given: Callable[.
         env.step(list(env.samples))
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_a_number_that_is_no_legal_action_but_for_its_higher_bits_is_refused(kind: type[np.integer[Any]]) -> None:
+    with vector("shibuya", 3, seed=1) as env:
+        before = env.observations.copy()
+        given = env.samples.astype(kind)
+        given[1] += 1 << 32
+        with pytest.raises(ValueError, match="one of these has more than 32 bits"):
+            env.step(given)
+        assert (env.observations == before).all()
+        env.step(env.samples.astype(kind))
+
+
 @pytest.mark.parametrize("number", [0, -1])
 def test_an_environment_without_a_match_is_refused(number: int) -> None:
     """It was "1 processes for 0 matches; use 1 to 0"."""

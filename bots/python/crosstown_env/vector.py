@@ -60,13 +60,16 @@ class VectorEnv:
         """In each match the seat that is asked takes its action.
 
         ValueError if an action is illegal; `reset` must follow. ValueError, with which nothing has changed, for
-        anything but a whole number for each match: numpy would spread one over all matches, and cut a fraction off.
+        anything but a whole number of 32 bits for each match: numpy would spread one over all matches, and cut off
+        fractions and higher bits.
         """
         given = np.asarray(actions)
         if given.shape != (self.n,) or given.dtype.kind not in "iu":
             what = f"an array of {given.dtype} with the shape {given.shape}"
             raise ValueError(f"step takes {self.n} whole numbers, one for each match, not {what}")
         self._columns.actions[:] = given
+        if (self._columns.actions != given).any():
+            raise ValueError("step takes numbers of actions, and one of these has more than 32 bits")
         self._work.step()
 
     @property
