@@ -707,7 +707,7 @@ def certificate(
     if remote.listen.plain:
         raise UsageError(f"{file} says plain = true in [remote], so there is no TLS", "authors need no certificate")
     folder = choose_folder(out, describe(tournament), new=False)
-    made = listen_with(remote.listen, remote.public, folder.path / "tls").certificate
+    made = listen_with(remote.listen, remote.public, folder.certificates).certificate
     port = remote.listen.port
     address = reached_at(remote.listen.host, port, remote.public) if port else ""
     if as_json:

@@ -183,7 +183,7 @@ def _beside_the_door(
     goes_on: Callable[[], bool],
 ) -> LocalExecutor | None:
     """What plays the matches with remote bots; None if there are none."""
-    guests = invite_all(tournament, folder.path / "tls", gone)
+    guests = invite_all(tournament, folder.certificates, gone)
     if guests is None:
         return None
     most_memory_mib, lowered = share_memory(tournament, 1, memory_room())

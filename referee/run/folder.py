@@ -11,9 +11,10 @@ from typing import Any
 
 from referee.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.folders import file_to_write
+from referee.record.archive import SUFFIX as PACKED_SUFFIX
 from referee.record.files import open_ordinary
 from referee.record.journal import JOURNAL
-from referee.record.store import RecordStore, run_of
+from referee.record.store import RecordStore, names_record
 from referee.run.head import head_file
 from referee.run.journal import JournalText, read_journal
 from referee.schedule.config import digest, make_field
@@ -79,6 +80,20 @@ class RunFolder:
     def worker_log(self) -> Path:
         return self.path / "workers.log"
 
+    @property
+    def certificates(self) -> Path:
+        """The folder of the certificate that remote bots trust, and its key."""
+        return self.path / "tls"
+
+    def owns(self, place: Path) -> bool:
+        """Whether this is a file of the run, which no command could make again: below its folder, and neither a report
+        nor an export. A record is one without its journal, too."""
+        own = {self.journal, head_file(self.journal), self.secrets, self.signature, self.lock, self.machines}
+        own |= {self.database, self.matches, self.certificates}
+        if self.journal.exists():
+            return not own.isdisjoint((place, *place.parents))
+        return self.matches in place.parents and (names_record(place.name) or place.name.endswith(PACKED_SUFFIX))
+
     def changed(self) -> tuple[int, int, int]:
         """Another value when a record came or went, or something was decided. A live record that grows changes
         nothing."""
@@ -102,11 +117,12 @@ def output_file(path: Path, otherwise: str) -> Path:
     """As `file_to_write`, for a report or an export. UsageError, too, for a file that is there and that no command
     could make again: of a run, or a TOML file, which people write."""
     place = file_to_write(path, otherwise)
-    run = RunFolder(place.parent)
-    of_run = (run.journal, head_file(run.journal), run.secrets, run.signature, run.lock, run.machines, run.database)
-    if place.exists() and ((place in of_run and run.journal.exists()) or run_of(place) is not None):
-        raise UsageError(f"cannot write {path}: it is a file of the run in {run_of(place) or run.path}", otherwise)
-    if place.exists() and place.suffix == ".toml":
+    if not place.exists():
+        return place
+    for run in map(RunFolder, place.parents):
+        if run.owns(place):
+            raise UsageError(f"cannot write {path}: it is a file of the run in {run.path}", otherwise)
+    if place.suffix == ".toml":
         raise UsageError(f"cannot write {path}: it is there, and may be a tournament file", otherwise)
     return place
 

@@ -99,7 +99,7 @@ def play_run(
             sandboxes=confinement.sandboxes,
             cores=cores,
             processes=tournament.processes,
-            guests=invite_all(tournament, folder.path / "tls", gone),
+            guests=invite_all(tournament, folder.certificates, gone),
             note=lambda sentence: observer.note(one_line(sentence)),
             early=None if early is None else early.worker,
             goes_on=lambda: steering is not None and steering.goes_on,

@@ -55,12 +55,18 @@ def test_nothing_but_a_file_is_replaced(cup, crosstown, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["tournament.jsonl", "tournament.head", "luck.secret", "crosstown.db", "matches/RECORD", "../../cup.toml"],
+    [
+        *("tournament.jsonl", "tournament.head", "luck.secret", "crosstown.db", "matches/RECORD", "../../cup.toml"),
+        *("matches/packed/ARCHIVE", "matches/void/other.jsonl.gz", "tls/key.pem"),
+    ],
 )
 def test_no_export_or_report_takes_the_place_of_what_nobody_can_make_again(cup, crosstown, tmp_path, name):
     match = ids(cup)[0]
-    file = cup.path / name.replace("RECORD", f"{match}.jsonl.gz")
+    cup.records.pack(ids(cup)[1:], lambda _name, _data: True)
+    (archive,) = (cup.matches / "packed").iterdir()
+    file = cup.path / name.replace("RECORD", f"{match}.jsonl.gz").replace("ARCHIVE", archive.name)
     if not file.exists():
+        file.parent.mkdir(exist_ok=True)
         file.write_text("of the run")
     (tmp_path / "link").symlink_to(file)
     before = file.read_bytes()
@@ -74,6 +80,14 @@ def test_no_export_or_report_takes_the_place_of_what_nobody_can_make_again(cup, 
         assert said.code == 2, (words, said.out)
         assert f"cannot write {'link' if 'link' in words else file}: it is" in said.err
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["matches/cup.html", "runs/cup/report.html", "runs/cup/pages/cup.html"])
+def test_a_report_takes_the_place_of_the_one_before(cup, crosstown, tmp_path, name):
+    """In a folder of the name `matches` it was taken for a record."""
+    for _ in range(2):
+        assert crosstown("report", "cup", name).code == 0
+    assert (tmp_path / name).read_text().startswith("<!doctype html>")
 
 
 def test_what_a_killed_export_left_is_removed_by_the_next(cup, crosstown, tmp_path):
