@@ -130,7 +130,7 @@ def folder_beside(target: Path, mode: int = 0o777) -> Iterator[Path]:
     it was renamed. Removes those that killed processes left. OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 8}"):
-        with suppress(OSError), _locked(left):
+        with suppress(OSError), _locked(left, fcntl.LOCK_NB):
             if any(left.iterdir()):  # an empty one may be another process's, which is about to lock it
                 shutil.rmtree(left)
     made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
@@ -138,18 +138,18 @@ def folder_beside(target: Path, mode: int = 0o777) -> Iterator[Path]:
     try:
         with ExitStack() as held:
             with suppress(OSError):  # a file system without locks
-                held.enter_context(_locked(made))
+                held.enter_context(_locked(made))  # after another process that has just looked whether it was left
             yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else has the lock of the folder while this lasts. OSError if somebody has it."""
+def _locked(folder: Path, how: int = 0) -> Iterator[None]:
+    """Nobody else has the lock of the folder while this lasts. With LOCK_NB OSError if somebody has it."""
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | how)
         yield
     finally:
         os.close(file)

@@ -1,7 +1,9 @@
 """Files that are replaced through links: which links are followed."""
 
+import fcntl
 import os
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -169,3 +171,23 @@ def test_a_program_that_is_not_found_is_missing_or_the_path_is_the_reason(
     monkeypatch.setenv("PATH", path)
     monkeypatch.setattr(folders, "USUAL_PATH", str(tmp_path))
     assert folders.why_no_program("git", "install it") == (why.format(tmp_path), step.format(tmp_path))
+
+
+def test_a_folder_that_another_process_looks_at_just_now_is_locked_after_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a lock a third process takes it for one that was left."""
+    flock, looking = fcntl.flock, []
+
+    def flock_later(file: int, how: int) -> None:
+        if not looking:  # between the making of the folder and its lock
+            looking.append(os.open(f"/proc/self/fd/{file}", os.O_RDONLY))
+            flock(looking[0], fcntl.LOCK_EX)
+            threading.Timer(0.05, os.close, looking).start()
+        flock(file, how)
+
+    monkeypatch.setattr(folders.fcntl, "flock", flock_later)
+    with folder_beside(tmp_path / "site") as made:
+        (made / "index.html").touch()
+        with folder_beside(tmp_path / "site"):
+            assert (made / "index.html").exists()
