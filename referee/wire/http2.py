@@ -503,6 +503,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flush()
 
     def get_buffer(self, sizehint: int) -> memoryview:
+        self.traffic.spent_ns += self._pay_for_slow_calls()  # of what was sent later, when there was room
         self._began_ns, self._began_cpu_ns = time.perf_counter_ns(), time.thread_time_ns()
         return self._host.buffer
 

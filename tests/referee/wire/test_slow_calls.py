@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from referee.wire import timed_socket
-from referee.wire.budget import MOST_SLOW_CALL_NS, SLOW_CALL_NS, SLOW_CALLS_AT_ONCE_NS, SlowCalls
-from referee.wire.http2 import CallEnd
+from referee.wire.budget import MOST_SLOW_CALL_NS, SLOW_CALL_NS, SLOW_CALLS_AT_ONCE_NS, SlowCalls, Traffic
+from referee.wire.http2 import CallEnd, Connection
 from referee.wire.listener import Bounds, Listener
 from referee.wire.timed_socket import TimedSocket
 from tests.chaos.bots.flooder import frames
@@ -99,6 +99,17 @@ async def test_slow_calls_are_charged_to_the_bot_and_end_its_call(took: list[int
             assert call.ended is None
     finally:
         await listener.stop()
+
+
+def test_what_was_sent_only_when_the_bot_had_made_room_is_charged_to_it() -> None:
+    """The loop does that, and no message of the referee follows."""
+    host: Any = SimpleNamespace(max_first_bytes=1, buffer=memoryview(bytearray(1)))
+    line: Any = SimpleNamespace(slow_ns=0)
+    connection = Connection(host, "", Traffic(), line)
+    line.slow_ns = 5 * MS
+    for _ in range(2):
+        connection.get_buffer(-1)
+        assert connection.traffic.spent_ns == 5 * MS
 
 
 async def ask_for_answers(address: Any, calls: list[Any]) -> None:
