@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError, PlatformError, UsageError
+from referee.record.files import read_ordinary
 from referee.record.journal import COUNTED, FOUND
 from referee.record.sync_folder import sync_folder
 from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
@@ -207,7 +208,7 @@ def _kept(path: Path, epoch: Epoch) -> bytes:
     step = "restore the file from a copy, or give it with --secret FILE; or start a new run with --new"
     try:
         path.chmod(0o600)
-        lines = path.read_text(encoding="ascii").split("\n")
+        lines = read_ordinary(path).decode("ascii").split("\n")
     except FileNotFoundError:
         what = f"the secret of this run, {path}, is lost: without it the rest cannot be played on the luck promised"
         raise PlatformError(what, step) from None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from referee.errors import BusyError, PlatformError, TournamentError, UsageError
+from referee.record.files import read_ordinary
 from referee.record.format import dumps
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
@@ -154,7 +155,7 @@ class Inbox:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_ordinary(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError):

@@ -1,6 +1,7 @@
 """The luck of a run: a secret that is committed to, kept, revealed at the end, and never used again."""
 
 import json
+import os
 import stat
 from itertools import pairwise
 
@@ -148,7 +149,7 @@ def test_killed_between_drawing_a_secret_and_committing_to_it_another_is_drawn(m
     assert len(kept) == 2
 
 
-@pytest.mark.parametrize("damage", ["gone", "another", "cut", "not hex"])
+@pytest.mark.parametrize("damage", ["gone", "another", "cut", "not hex", "pipe"])
 def test_a_lost_or_wrong_secret_refuses_to_go_on_and_loses_nothing(
     make_tournament, play, run_folder, unfinish, tmp_path, damage
 ):
@@ -165,6 +166,9 @@ def test_a_lost_or_wrong_secret_refuses_to_go_on_and_loses_nothing(
             run_folder.secrets.write_bytes(secret[:-2])
         case "not hex":
             run_folder.secrets.write_text("x" * 32)
+        case "pipe":
+            run_folder.secrets.unlink()
+            os.mkfifo(run_folder.secrets)
     journal = run_folder.journal.read_bytes()
     with pytest.raises(PlatformError) as refused:
         play(make_tournament(2), secrets=())
@@ -172,6 +176,7 @@ def test_a_lost_or_wrong_secret_refuses_to_go_on_and_loses_nothing(
     assert secret.decode().strip() not in str(refused.value)
     assert "restore the file from a copy" in refused.value.next_step
     assert run_folder.journal.read_bytes() == journal
+    run_folder.secrets.unlink(missing_ok=True)
     run_folder.secrets.write_bytes(secret)
     assert play(make_tournament(2), secrets=()).summary.complete
     assert seeds(run_folder) == before

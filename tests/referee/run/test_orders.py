@@ -1,5 +1,6 @@
 """Orders reach a runner through the folder of its run: each is carried out once, or refused, or taken back."""
 
+import os
 import threading
 
 import pytest
@@ -115,6 +116,12 @@ def test_orders_that_an_earlier_runner_left_are_not_carried_out(run_folder):
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"kind":"dance","what":{}}', '{"kind":"pause"}', "[" * 9999])
 def test_what_is_no_order_is_refused(inbox, run_folder, text):
     (orders_folder(run_folder) / "1.order").write_text(text)
+    assert list(inbox.take()) == []
+    assert "is not an order" in (orders_folder(run_folder) / "1.answer").read_text()
+
+
+def test_a_pipe_in_the_place_of_an_order_keeps_no_run_waiting(inbox, run_folder):
+    os.mkfifo(orders_folder(run_folder) / "1.order")
     assert list(inbox.take()) == []
     assert "is not an order" in (orders_folder(run_folder) / "1.answer").read_text()
 
