@@ -31,6 +31,10 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML has without quotes."""
+
+
 def shown_toml(value: object) -> str:
     """A value of a TOML file for messages, as its author knows it: true, 2026-11-30, { depth = 3 }. In ASCII, with
     texts in single quotes."""
@@ -41,7 +45,7 @@ def shown_toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(shown_toml, value))}]"
     if isinstance(value, dict):
-        inside = [f"{name if name.isidentifier() else ascii(name)} = {shown_toml(one)}" for name, one in value.items()]
+        inside = [f"{key if _BARE.fullmatch(key) else ascii(key)} = {shown_toml(one)}" for key, one in value.items()]
         return f"{{ {', '.join(inside)} }}" if inside else "{}"
     return ascii(value)
 

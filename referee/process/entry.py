@@ -312,8 +312,7 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
             raise EntryError(f"bot '{manifest.name}': it has no option '{option}'", advice)
         if not is_option_value(value) or type(value) is not type(resolved[option]):
             default = resolved[option]
-            example = str(default).lower() if isinstance(default, bool) else repr(default)
-            wanted = f"{_KINDS[type(default)]}, such as {example}"
+            wanted = f"{_KINDS[type(default)]}, such as {shown_toml(default)}"
             raise EntryError(
                 f"bot '{manifest.name}': option '{option}' is {wanted}, not {shown_toml(value)}", "correct the value"
             )

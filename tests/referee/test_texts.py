@@ -66,7 +66,7 @@ def test_a_value_of_a_file_is_shown_as_it_is_written_there(written: str) -> None
 
 
 def test_a_text_of_a_file_is_shown_in_ascii() -> None:
-    assert shown_toml({"a b": ["ö\x1b"]}) == "{ 'a b' = ['\\xf6\\x1b'] }"
+    assert shown_toml({"a b": ["ö\x1b"], "ö": 1, "a-b": 2}) == "{ 'a b' = ['\\xf6\\x1b'], '\\xf6' = 1, a-b = 2 }"
 
 
 @pytest.mark.parametrize(
