@@ -26,7 +26,7 @@ from leaderboard.web.rights import may_watch, shown_start
 from leaderboard.web.tables import RunTables, tables_of
 from leaderboard.web.watching import live_matches
 from referee.record.store import is_live, match_id_of
-from referee.texts import one_line
+from referee.texts import one_line, without_folders
 
 MOST = 1000
 """Matches in one answer."""
@@ -171,6 +171,11 @@ def error_json(error: HTTPException) -> Response:
 def problem(error: HTTPException) -> Response:
     """A refusal below `/api/v1`."""
     return JSONResponse({"error": error.detail, "next_step": ""}, error.status_code, error.headers)
+
+
+def unreadable(error: Exception) -> HTTPException:
+    """The refusal where a record or an archive cannot be read. Where it lies is for the organiser."""
+    return HTTPException(422, without_folders(str(error)))
 
 
 def hand_in_problem(error: HandInRefused) -> Response:

@@ -46,6 +46,7 @@ from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
 from leaderboard.web.v1.loading import Api
 from referee.games.drawing import stylesheet
+from referee.record import RecordError
 
 UNPACKING = 2
 """Threads in which hand-ins are unpacked and stored, which takes seconds. In the threads that all requests share, a few
@@ -127,7 +128,7 @@ def make_app(
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
             Middleware(Turns, most=limits.answers_per_address),
         ],
-        exception_handlers={HTTPException: _refused, HandInRefused: _hand_in_refused},
+        exception_handlers={HTTPException: _refused, HandInRefused: _hand_in_refused, RecordError: _unreadable},
     )
     app.state.runs = runs
     app.state.runs_shown = None  # of these names; None for all
@@ -176,6 +177,10 @@ def _refused(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/api/") or request.url.path.endswith("/answer"):
         return api.error_json(error)
     return pages.error_page(request, error)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    return _refused(request, api.unreadable(error))
 
 
 def _hand_in_refused(request: Request, error: Exception) -> Response:

@@ -194,9 +194,10 @@ def _unknown(folder: Path, warning: str, state: str) -> RunFacts:
 
 def _was_run(run: Run) -> bool:
     """Whether what lies there is of a tournament: by what a record says that can be read."""
-    for record in islice(run.records.paths().values(), _TRIED):
-        with suppress(RecordError):
-            return read_header(record).tournament != SINGLE
+    with suppress(RecordError):  # of an archive
+        for record in islice(run.records.paths().values(), _TRIED):
+            with suppress(RecordError):
+                return read_header(record).tournament != SINGLE
     return run.folder.lock.exists()
 
 

@@ -26,7 +26,6 @@ from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.record.store import closed_path, is_live
 from referee.run.folder import RunFolder
-from referee.texts import without_folders
 
 LOOK_S = 0.25
 """So often, at most, a page gets news."""
@@ -75,21 +74,18 @@ async def match_events(request: Request) -> StreamingResponse:
 
 
 def _wanted_path(request: Request, place: RunFolder) -> Path:
-    """404 without the match, 403 for one that is not shown yet, 422 for a file that is no record."""
+    """404 without the match, 403 for one that is not shown yet, RecordError for a file that is no record."""
+    path = place.records.find_anywhere(request.path_params["match"])
+    if path is None:
+        raise HTTPException(404, "There is no such match in this run.")
+    now = path
     try:
-        path = place.records.find_anywhere(request.path_params["match"])
-        if path is None:
-            raise HTTPException(404, "There is no such match in this run.")
-        now = path
-        try:
-            header = read_header(now)
-        except RecordError:
-            if not is_live(now):
-                raise
-            now = closed_path(now)  # the match may just have ended
-            header = read_header(now)
-    except RecordError as error:
-        raise HTTPException(422, without_folders(str(error))) from None
+        header = read_header(now)
+    except RecordError:
+        if not is_live(now):
+            raise
+        now = closed_path(now)  # the match may just have ended
+        header = read_header(now)
     check_shown(request, place, now, header)
     return path
 

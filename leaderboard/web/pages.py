@@ -53,7 +53,7 @@ from referee.run.folder import SINGLE, RunFolder, runs_in, why_no_address
 from referee.run.machines import read_state
 from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.schedule.formats.stages import FORMAT as STAGES
-from referee.texts import one_line, without_folders
+from referee.texts import one_line
 
 PAGE = 200
 """Matches on one page of a list."""
@@ -440,17 +440,14 @@ def download(request: Request) -> Response:
 def read_wanted(request: Request) -> tuple[RunFolder, Record]:
     """The run and the record that the address names, as who asks may see it.
 
-    404 without one, 422 for a file that is no record, 403 for a match that is not shown yet.
+    404 without one, RecordError for a file that is no record, 403 for a match that is not shown yet.
     """
     place = wanted_run(request)
     name = request.path_params["match"]
-    try:
-        path = place.records.find_anywhere(name) or max(place.records.aside_of(name), default=None)
-        if path is None:
-            raise HTTPException(404, "There is no such match in this run.")
-        record = read_record(path)
-    except RecordError as error:
-        raise HTTPException(422, without_folders(str(error))) from None
+    path = place.records.find_anywhere(name) or max(place.records.aside_of(name), default=None)
+    if path is None:
+        raise HTTPException(404, "There is no such match in this run.")
+    record = read_record(path)
     check_shown(request, place, path, record.header)
     return place, shown_record(request, place, record)
 

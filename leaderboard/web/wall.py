@@ -10,6 +10,7 @@ from leaderboard.schedule_view import Coming
 from leaderboard.web.pages import page, there
 from leaderboard.web.rights import hides_open_blocks
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
+from referee.record import RecordError
 from referee.run.folder import SINGLE, RunFolder
 from referee.run.status import PlayedMatch, Status, read_status
 
@@ -43,18 +44,21 @@ def wall(request: Request) -> Response:
     tables: Tables = request.app.state.tables
     places = there(request)
     going_on = [place for place in places if tables.facts(place).state() == "going on"]
-    shown, waiting = [], False
+    shown, waiting, unreadable = [], False, []
     last = sorted(places, key=lambda place: place.name == SINGLE)[:1]
     for place in going_on[:MOST_RUNS] or last:
         try:
             shown.append(_shown(request, place, tables.of(place)))
         except TablesBusy:
             waiting = True
+        except RecordError:  # one run must not hide the others; its own page says what is wrong
+            unreadable.append(place)
     answer = page(
         request,
         "wall.html",
         shown=shown,
         waiting=waiting,
+        unreadable=unreadable,
         going_on=bool(going_on),
         more=max(0, len(going_on) - MOST_RUNS),
         most=MOST_ROWS,

@@ -14,6 +14,7 @@ from leaderboard.web import api
 from leaderboard.web.access import API as PREFIX
 from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.v1 import ladder, runs
+from referee.record import RecordError
 from referee.texts import one_line
 
 _DESCRIPTION = (
@@ -38,6 +39,7 @@ def make_api(state: State, *, with_ladder: bool) -> FastAPI:
             HTTPException: _refused,
             RequestValidationError: _invalid,
             HandInRefused: _hand_in_refused,
+            RecordError: _unreadable,
         },
     )
     made.state = state
@@ -50,6 +52,10 @@ def make_api(state: State, *, with_ladder: bool) -> FastAPI:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return api.problem(error)
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    return api.problem(api.unreadable(error))
 
 
 async def _hand_in_refused(request: Request, error: Exception) -> Response:

@@ -153,6 +153,24 @@ async def test_a_damaged_archive_is_named_without_its_folder(
         assert str(runs) not in answer.text
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["/runs/cup", "/runs/cup/matches", "/runs/cup/embed", "/runs/cup/standings.csv", "/runs/cup/bots/00ff00ff"]
+    + [f"{api}{part}" for api in ("/api", V1) for part in ("/runs/cup", "/runs/cup/standings", "/runs/cup/matches")],
+)
+async def test_an_archive_that_nobody_can_open_is_named_on_each_page_of_its_run(
+    web: httpx.AsyncClient, played: None, runs: Path, address: str
+) -> None:
+    """They answered with an internal error."""
+    archive = runs / "cup" / "matches" / "packed" / "2026-01-01.1.pack.gz"
+    archive.parent.mkdir()
+    archive.write_bytes(b"cut off")
+    answer = await web.get(address)
+    assert answer.status_code == 422
+    assert archive.name in answer.text
+    assert str(runs) not in answer.text
+
+
 async def test_while_a_block_is_open_its_matches_are_hidden_here_too(runs: Path, start: Callable[..., Any]) -> None:
     start("m1", note="secret").step()
     transport = httpx.ASGITransport(app=make_app(runs, hide_live=True))

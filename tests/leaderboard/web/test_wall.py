@@ -50,6 +50,22 @@ async def test_the_wall_says_that_a_run_is_paused(
         assert "1 match, paused" in (await web.get("/wall")).text
 
 
+async def test_a_run_whose_records_cannot_be_read_hides_no_other_on_the_wall(
+    web: httpx.AsyncClient, start: Callable[..., Any], runs: Path, going_on: None
+) -> None:
+    start("m0", ("ann", "bob")).play().close()
+    packed = runs / "broken" / "matches" / "packed"
+    packed.mkdir(parents=True)
+    (packed / "2026-01-01.1.pack.gz").write_bytes(b"cut off")
+    (packed.parents[1] / "run.lock").touch()
+    page = await web.get("/wall")
+    assert page.status_code == 200
+    assert ">ann</th>" in page.text
+    assert 'The table of <a href="/runs/broken">broken</a> cannot be computed' in page.text
+    for address in ("/", "/runs"):
+        assert (await web.get(address)).status_code == 200, address
+
+
 async def test_the_wall_does_not_say_who_plays_where_live_matches_are_hidden(
     start: Callable[..., Any], runs: Path, going_on: None
 ) -> None:
