@@ -208,6 +208,31 @@ def test_one_address_follows_no_more_pages_than_its_share(port: int, connect: Ca
     assert wait_until(lambda: follow()[1].startswith(b"HTTP/1.1 200 OK"))
 
 
+def test_all_addresses_together_follow_no_more_pages_than_the_server_has_places_for(
+    port: int, connect: Callable[[int], socket.socket]
+) -> None:
+    """Of this computer, too, which has many addresses."""
+    with ExitStack() as stack:
+
+        def follow(address: str) -> tuple[socket.socket, bytes]:
+            made = socket.create_connection(("127.0.0.1", port), WITHIN_S, source_address=(address, 0))
+            stack.enter_context(made)
+            made.sendall(b"GET /runs/cup/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            first = made.recv(64)
+            if b" 200 " not in first:
+                made.close()
+            return made, first
+
+        addresses = [f"127.0.0.{number}" for number in range(2, 2 + TIGHT.streams)]
+        streams = [follow(address) for address in addresses]
+        assert [first[:15] for _, first in streams] == [b"HTTP/1.1 200 OK"] * TIGHT.streams
+        for address in ("127.0.0.99", addresses[0]):
+            assert follow(address)[1].startswith(b"HTTP/1.1 503 ")
+        assert is_served(port), "pages are served on"
+        streams[0][0].close()
+        assert wait_until(lambda: follow("127.0.0.99")[1].startswith(b"HTTP/1.1 200 OK"))
+
+
 def big(_: Any) -> Response:
     return PlainTextResponse(BIG)
 

@@ -69,6 +69,23 @@ def test_one_bad_hand_in_does_not_stop_the_others(collector: Collector, tmp_path
     assert store.steps.waiting()[1].games == ("toy",)
 
 
+def test_a_folder_beyond_the_limits_is_refused_at_once_and_does_not_stop_the_others(
+    collector: Collector, tmp_path: Path, store: LadderStore
+) -> None:
+    """A sparse file of 200 GiB would take minutes to read."""
+    for owner in ("large", "deep", "sound"):
+        write(tmp_path / owner, bot_files(name=f"{owner}-bot"))
+    with (tmp_path / "large" / "huge").open("wb") as file:
+        file.truncate(200 << 30)
+    (tmp_path / "deep").joinpath(*["d"] * 60).mkdir(parents=True)
+    sources = [Source(owner, None, tmp_path / owner) for owner in ("large", "deep", "sound")]
+    found = {one.source.owner: one for one in collector.collect(sources)}
+    assert "holds more than 4 GiB" in found["large"].reason
+    assert "is more than 40 folders deep in the bot's folder" in found["deep"].reason
+    assert all(found[owner].next_step for owner in ("large", "deep"))
+    assert [bot.name for bot in store.bots()] == ["sound-bot"]
+
+
 def test_a_bot_that_has_not_changed_is_the_version_that_it_was(collector: Collector, tmp_path: Path) -> None:
     source = Source("ann", None, write(tmp_path / "ann", bot_files(name="ann-bot")))
 
