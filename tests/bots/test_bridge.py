@@ -137,13 +137,22 @@ async def test_what_is_no_answer_is_explained_to_its_author(
     assert "bridge: decision 1 of match" in evidence
 
 
-@pytest.mark.parametrize("answer", ["message['legal_count']", "-1", "1 << 32", "10 ** 1000"])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("message['legal_count']", ""),
+        ("-1", "index -1 (on the wire 4294967295) "),
+        ("1 << 32", "index 2147483647 "),
+        ("10 ** 1000", "index 2147483647 "),
+    ],
+    ids=["one too many", "negative", "beyond the wire", "huge"],
+)
 async def test_an_index_out_of_range_is_an_illegal_action_as_in_every_other_bot(
-    hall: Any, first: Entry, answer: str
+    hall: Any, first: Entry, answer: str, shown: str
 ) -> None:
     result, evidence = await play(hall, program(hall, ECHO.format(answer=f"print({answer})")), first)
     assert result.reason is EndReason.ILLEGAL_ACTION
-    assert "in decision 1: expected 0 to" in result.detail
+    assert f"{shown}in decision 1: expected 0 to" in result.detail
     assert "bridge: decision 1 of match" in evidence
     assert "is out of range; expected 0 to" in evidence
 

@@ -137,6 +137,19 @@ async def test_a_line_too_many_of_a_program_behind_the_bridge_is_found(tmp_path:
     assert "came before the question" in row.detail
 
 
+NEGATIVE = BEHIND_THE_BRIDGE.replace("0\\n0", "-1")
+
+
+async def test_a_negative_index_of_a_program_behind_the_bridge_is_named_as_it_was_written(tmp_path: Path) -> None:
+    assert '"-1"' in NEGATIVE
+    report = await check(tmp_path, NEGATIVE)
+    first = report.first_failure
+    assert first is not None
+    assert first.drill == "matches"
+    assert "index -1 (on the wire 4294967295) in the answer to decision 1 " in first.detail
+    assert "expected 0 to" in first.detail
+
+
 @pytest.mark.slow
 async def test_a_bot_that_outlives_its_referee_fails_that_drill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

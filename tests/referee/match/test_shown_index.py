@@ -1,8 +1,14 @@
 """A negative index cannot be on the wire; whoever sent it finds it again in what the referee says."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from crosstown_bridge.lines import JsonLines
 
+from referee.match import EndReason
+from referee.match.rejudge import rejudge
+from referee.record import read_record
 from referee.wire.encode import shown_index
 
 
@@ -40,3 +46,23 @@ def test_what_the_bridge_sends_for_an_index_out_of_range_is_shown_as_it_was_writ
     assert 64 <= answer.choice < 2**32
     assert shown_index(answer.choice).startswith(shown)
     assert f"index {written} is out of range" in answer.problem
+
+
+@pytest.mark.parametrize(("written", "sent"), [("-1", 2**32 - 1), ("-5", 2**32 - 5), ("99", 99)])
+async def test_the_fault_the_bot_the_record_and_rejudging_have_the_index_as_it_was_meant(
+    sit: Callable[..., Any], written: str, sent: int
+) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.move(sent)
+    outcome = await table.outcome()
+    await table.match.collect_output()
+    assert outcome.reason is EndReason.ILLEGAL_ACTION
+    record = read_record(table.finish(outcome))
+    assert record.footer is not None
+    [finding] = rejudge(record).findings
+    assert finding.stands
+    for said in (outcome.detail, mover.end.explanation, record.footer.detail, finding.why):
+        assert f"index {written} " in said
+        assert f"index {sent} " not in said or sent == 99
