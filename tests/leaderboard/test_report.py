@@ -2,15 +2,18 @@
 
 import os
 import random
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
 from leaderboard.controls import Counted
+from leaderboard.index import load_index
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.ratings.live import rate_live
 from leaderboard.records import ReadMatch
@@ -18,6 +21,8 @@ from leaderboard.report import report_html
 from leaderboard.schedule_view import FormatTable, Pairing
 from leaderboard.standings import Entrant, standings
 from leaderboard.statistics import statistics
+from referee.record.journal import slow_start
+from referee.run.folder import RunFolder
 
 EVIL = "</title><script>alert(1)</script>\"'&\x1b[31m\u202e"
 
@@ -124,6 +129,36 @@ def test_tables_plots_faults_and_the_method_are_there(some_matches):
     assert "expectation propagation" in page
     assert (page.count('<svg class="plot"'), page.count('<svg class="rate"')) == (3, 3)
     assert Counter(Reading(page).tags)["svg"] == 6
+
+
+def cells_of(page, heading, name):
+    """By column, the row that begins with `name` of the first table below a heading."""
+    table = page[page.index(heading) :].partition("</table>")[0]
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", table)
+    row = next(row for row in table.split("<tr>") if row.startswith(f'<td class="name">{name}</td>'))
+    return dict(zip(heads, re.findall(r"<td[^>]*>(.*?)</td>", row), strict=True))
+
+
+def test_charged_times_have_the_lag_of_a_suspended_machine_beside_them(tmp_path, write_record):
+    write_record(tmp_path / "matches", 0, lag_us=66_000_000)
+    page = page_of(load_index(RunFolder(tmp_path)).rows)
+    cells = cells_of(page, "<h3>Faults and move times</h3>", "ann")
+    assert (cells["mean ms"], cells["worst ms"], cells["worst lag ms"]) == ("1.5", "1.5", "66000.0")
+    assert float(cells["99% within, ms"]) == pytest.approx(1.5, rel=0.05)
+
+
+def test_each_bot_has_its_start_up_times_and_a_warning_where_they_come_near_the_limit(make_row):
+    rows = []
+    for place, took_us in enumerate((400_000, 0, 8_000_000)):
+        row = make_row(place, {"ann": 1, "bob": 2})
+        rows.append(row._replace(seats=(row.seats[0]._replace(startup_us=took_us), row.seats[1])))
+    page = page_of(rows, startup_s={"ann": 10.0, "bob": 10.0})
+    starts = {name: cells_of(page, "<h3>Faults and move times</h3>", name)["start-up"] for name in ("ANN", "BOB")}
+    assert starts == {"ANN": "its program was started 2 times, in 4.20 s (median), at worst 8.00 s", "BOB": ""}
+    warning = slow_start("ANN", 8_000_000, 10.0)
+    assert warning
+    assert warning in unescape(page)
+    assert warning not in unescape(page_of(rows, startup_s={"ann": 20.0}))
 
 
 def test_every_bot_has_its_score_in_each_seat(make_row):

@@ -60,7 +60,7 @@ class Played:
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
         )  # fmt: skip
         self.note = note
-        self.lag_us = 200
+        self.wall_us, self.lag_us = 1500, 200
         self.writer = RecordWriter(folder, head)
         self.state = self.game.new_initial_state(len(names), options)
         self.chance = KeyedChance(bytes.fromhex(SEED))
@@ -75,7 +75,9 @@ class Played:
             actions = {item.seat: self.state.legal_actions(item.seat)[0] for item in asked}
             for seat, action in actions.items():
                 self.counts[seat] += 1
-                self.writer.answer(Answer(seat, self.game.format_action(action), 1500, 100, self.lag_us, self.note))
+                self.writer.answer(
+                    Answer(seat, self.game.format_action(action), self.wall_us, 100, self.lag_us, self.note)
+                )
             self.state.apply(actions)
         else:
             outcome = self.chance.choose(self.state.chance_stream(), self.state.chance_outcomes())
@@ -94,7 +96,7 @@ class Played:
             "status": "rated", "reason": "normal", "detail": "", "seed": SEED,
             "ranking": tuple(self.state.ranking()), "returns": tuple(self.state.returns()),
             "state_hash": state_hash(self.state), "decisions": sum(self.counts), "wall_us": 9000,
-            "seat_stats": tuple(SeatStats(count, 1500 * count, 1500, 100) for count in self.counts),
+            "seat_stats": tuple(SeatStats(count, self.wall_us * count, self.wall_us, 100) for count in self.counts),
         }  # fmt: skip
         return self.writer.close(Footer(**{**fields, **changes}))
 

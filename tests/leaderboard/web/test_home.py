@@ -21,9 +21,12 @@ from referee.run.run import Run
 NASTY = "<b>\u202e"
 
 
-async def home(app: Any) -> httpx.Response:
+LISTS = pytest.mark.parametrize("page", ["/runs", "/"], ids=["list of runs", "cards of the front page"])
+
+
+async def home(app: Any, page: str = "/runs") -> httpx.Response:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
-        return await web.get("/runs")
+        return await web.get(page)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +56,9 @@ async def test_of_several_games_each_has_its_leader(runs: Path, start: Callable[
     assert found == [("bob", "Shibuya"), ("ann", "Toy")]
 
 
+@LISTS
 async def test_the_table_of_the_format_says_who_leads_where_there_is_one(
-    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     start("m1").play().close(ranking=(1, 2))
     ann, bob = "00ff00ff", "01ff00ff"
@@ -62,17 +66,21 @@ async def test_the_table_of_the_format_says_who_leads_where_there_is_one(
     rows = [{"rank": rank, "name": name, "entry_id": entry_id} for rank, name, entry_id in ranks]
     view = ScheduleView(table=FormatTable("swiss", rows))
     monkeypatch.setattr("leaderboard.run_table.view_schedule", lambda run, rows: view)
-    page = (await home(make_app(runs))).text
-    assert [f"/bots/{entry_id}" in page for entry_id in (bob, "unrated", ann)] == [True, False, False]
+    text = (await home(make_app(runs), page)).text
+    assert [f"/bots/{entry_id}" in text for entry_id in (bob, "unrated", ann)] == [True, False, False]
+    assert "cyd" not in text
 
 
-async def test_who_is_unrated_leads_nothing(runs: Path, start: Callable[..., Any]) -> None:
+@LISTS
+async def test_who_is_unrated_leads_nothing(runs: Path, start: Callable[..., Any], page: str) -> None:
     record = start("m1", names=("ann", "ann")).play().close()
     assert record.exists()
     run = Run(runs / "cup")
     run.participants = (Participant("eve", "eve", "1", {}),)
-    page = (await home(make_app(runs, lambda folder: RunFacts(run=run)))).text
-    assert "/bots/" not in page
+    text = (await home(make_app(runs, lambda folder: RunFacts(run=run)), page)).text
+    assert "/bots/" not in text
+    assert "o bot is rated yet" in text
+    assert ">eve<" not in text
 
 
 async def test_a_run_without_a_match_has_no_leader(runs: Path) -> None:

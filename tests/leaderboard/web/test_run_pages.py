@@ -17,6 +17,7 @@ from leaderboard.records import MatchRow
 from leaderboard.results import outcome_for
 from leaderboard.schedule_view import FormatTable, Pairing, ScheduleView
 from leaderboard.titles import end_words
+from leaderboard.web import tables
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts, settings_of
 from referee.record import Usage
@@ -49,8 +50,9 @@ async def test_every_tab_of_a_run_without_a_match_says_what_will_be_there(web: h
 
 
 async def test_what_bots_used_of_language_models_has_a_table_where_some_bot_used_one(
-    web: httpx.AsyncClient, start: Callable[..., Any]
+    web: httpx.AsyncClient, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(tables, "QUICK_S", 30)
     start("m0", place=0).play().close(ranking=(1, 2))
     assert "Language models" not in (await web.get("/runs/cup")).text
     start("m1", place=1).play().close(ranking=(1, 2), usage=(Usage(2, 900, 20, cost_nanos=1_000_000), None))
@@ -99,8 +101,9 @@ async def test_the_standings_are_rendered_once_although_matches_begin(
 
 
 async def test_columns_that_are_empty_for_all_rows_are_not_shown(
-    web: httpx.AsyncClient, start: Callable[..., Any]
+    web: httpx.AsyncClient, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(tables, "QUICK_S", 30)  # a busy machine shows the table from before the last match for longer
     start("m1").play().close(ranking=(1, 2))
     heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", (await web.get("/runs/cup")).text)
     for absent in ("faults", "note", "mirrors", "group"):
@@ -295,6 +298,50 @@ async def test_pages_say_what_live_ratings_lag_and_blocks_are(
         for words in said:
             assert words in text, (page, words)
         assert "95 %" not in text
+
+
+async def test_while_a_machine_was_suspended_no_page_and_no_answer_of_the_api_shows_the_bot_as_slow(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    match = start("m1")
+    match.wall_us, match.lag_us = 66_001_500, 66_000_000
+    match.play().close()
+    for page in ("/plots", "/bots/00ff00ff", "/matches/m1"):
+        text = (await web.get(f"/runs/cup{page}")).text
+        heads = [cells for cells in re.findall(r"<thead>.*?</thead>", text) if "worst lag ms" in cells]
+        assert heads, page
+        assert "<td>1.5</td>" in text, page
+        assert "<td>66000.0</td>" in text, page
+        assert "66001" not in text, page
+    for address in ("standings", "bots/00ff00ff"):
+        row = (await web.get(f"/api/v1/runs/cup/{address}")).json()["standings"][0]
+        assert (row["mean_move_ms"], row["worst_move_ms"]) == (1.5, 1.5), address
+        assert (row["mean_lag_ms"], row["worst_lag_ms"]) == (66_000, 66_000), address
+    [listed] = (await web.get("/api/v1/runs/cup/matches")).json()["matches"]
+    for seat in listed["seats"]:
+        assert (seat["worst_us"], seat["worst_lag_us"]) == (1500, 66_000_000)
+        assert (seat["total_us"], seat["lag_us"]) == (1500 * seat["decisions"], 66_000_000 * seat["decisions"])
+
+
+async def test_the_start_up_times_of_a_bot_are_on_its_page_and_in_the_api_with_the_limit_that_they_come_near(
+    runs: Path, start: Callable[..., Any]
+) -> None:
+    for place, took_us in enumerate((400_000, 0, 8_000_000)):
+        start(f"m{place}", place=place).play().close(startup_us=(100_000 if place == 0 else 0, took_us))
+    app = make_app(runs, lambda folder: RunFacts(startup_s={"00ff00ff": 60.0, "01ff00ff": 10.0}))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        ann, bob = [(await web.get(f"/runs/cup/bots/{entry}")).text for entry in ("00ff00ff", "01ff00ff")]
+        answers = [(await web.get(f"/api/v1/runs/cup/bots/{entry}")).json() for entry in ("00ff00ff", "01ff00ff")]
+        [first, *_] = (await web.get("/api/v1/runs/cup/matches")).json()["matches"]
+    assert "<h3>Start-up times</h3><p>Its program was started once, in 0.10 s; the limit is 60 s.</p>" in ann
+    said = "Its program was started 2 times, in 4.20 s (median), at worst 8.00 s; the limit is 10 s."
+    assert f"<h3>Start-up times</h3><p>{said}</p>" in bob
+    assert ("Warning" in ann, "Warning" in bob) == (False, True)
+    assert [(answer["startups_us"], answer["startup_limit_s"]) for answer in answers] == [
+        ([100_000], 60.0),
+        ([8_000_000, 400_000], 10.0),
+    ]
+    assert [seat["startup_us"] for seat in first["seats"]] == [100_000, 400_000]
 
 
 async def test_faults_of_a_bot_are_grouped_by_reason_each_with_the_last_output(

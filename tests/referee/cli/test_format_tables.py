@@ -95,6 +95,27 @@ def test_a_knockout_before_its_end_has_those_who_are_left_in_front(make_run, pla
     assert not final
 
 
+def test_the_api_has_the_placings_of_a_knockout_as_the_command_prints_them(make_run, crosstown, tmp_path):
+    """Of a run that is over, of one that is not, and of a double elimination."""
+    runs = [("over", 1, 100, ""), ("open", 1, 7, ""), ("twice", 1, 100, "[knockout]\ndouble = true")]
+    for name, blocks, played, more in runs:
+        make_run(name, style="knockout", blocks=blocks, played=played, others=BOTS, more=more)
+    app = make_app(tmp_path / "runs")
+    answers = {}
+    for name, *_ in runs:
+        status, body = asyncio.run(get(app, f"/api/v1/runs/{name}/standings"))
+        assert status == 200
+        answers[name] = json.loads(body)
+        printed = json.loads(crosstown("standings", name, "--json").out)
+        assert answers[name]["placings"] == printed["placings"]
+        assert answers[name]["placings_final"] == printed["placings_final"] == (name != "open")
+    ranks = {name: [(row["rank"], row["name"]) for row in answer["placings"]] for name, answer in answers.items()}
+    assert ranks["over"] == [(1, "<ann>"), (2, "[b]bob"), (3, "cyd"), (3, "dan")]
+    assert [rank for rank, _ in ranks["open"][:2]] == [1, 1]
+    assert ranks["twice"] == [(1, "<ann>"), (2, "[b]bob"), (3, "cyd"), (4, "dan")]
+    assert "round 4" in answers["twice"]["placings"][0]
+
+
 def test_other_formats_have_no_table_of_their_own(make_run, crosstown, placings):
     make_run()
     assert placings() == ([], False), "the run has not said that it is finished"

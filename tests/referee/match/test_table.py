@@ -97,6 +97,13 @@ async def test_two_honest_bots_play_to_the_end(hall: Hall) -> None:
     assert record.complete
 
 
+async def test_a_record_has_the_round_the_table_and_the_stage_that_the_schedule_gave_its_match(hall: Hall) -> None:
+    spec = replace(hall.spec(hall.entry(), hall.entry()), round=3, table=2, stage="play-offs")
+    await hall.table.play(spec, hall.folder)
+    header = read_record(hall.folder / f"{spec.match_id}.jsonl.gz").header
+    assert (header.round, header.table, header.stage) == (3, 2, "play-offs")
+
+
 async def test_bots_that_are_stopped_off_turn_play_on(hall: Hall) -> None:
     result, record = await hall.play(hall.entry(), hall.entry(), ponder=False)
     assert (result.reason, result.faults) == (R.NORMAL, (None, None))
