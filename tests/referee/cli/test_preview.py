@@ -94,6 +94,23 @@ def test_a_dry_run_of_millions_of_matches_says_how_many_at_once(dry_run, monkeyp
     assert json.loads(dry_run("round-robin", 2, 10_000_000, "--json"))["total"] == 20_000_000
 
 
+@pytest.mark.parametrize(
+    ("style", "bots", "blocks", "said"),
+    [
+        ("gauntlet", 3, 5_000_000, "5000000 blocks per table: 20000000 matches"),
+        ("league", 5, 10_000_000, "10000000 blocks in all: 20000000 matches"),
+        ("swiss", 4, 5_000_000, "5000000 blocks per table and round: 40000000 matches"),
+        ("knockout", 4, 5_000_000, "5000000 blocks per table, times best_of: "),
+    ],
+)
+def test_a_dry_run_of_millions_of_matches_says_how_many_at_once_in_every_format(
+    dry_run, monkeypatch, style, bots, blocks, said
+):
+    monkeypatch.setattr("leaderboard.forecast.known_matches", None)
+    assert said in dry_run(style, bots, blocks).splitlines()[0]
+    assert json.loads(dry_run(style, bots, blocks, "--json"))["total"] >= 20_000_000
+
+
 def test_a_dry_run_lists_the_matches_only_when_asked(dry_run):
     assert " block " not in dry_run("round-robin", 2, 2)
     assert dry_run("round-robin", 2, 2, "--list").count(" block ") == 4

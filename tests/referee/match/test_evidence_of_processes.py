@@ -51,9 +51,16 @@ class Odd(Bot):
         if self.options["prepares"]:
             self.load_weights()
         self.matches += 1
-        print(f"match {self.matches} begins", flush=True)
+        self.say("begins")
+
+    def say(self, what):
+        print(f"match {self.matches} {what}", flush=True)
+        if self.options["loud"]:
+            print(f"warning: match {self.matches} {what}", file=sys.stderr, flush=True)
 
     def choose(self, turn):
+        if self.matches == self.options["crashes_in"]:
+            raise RuntimeError("no weights")
         if self.matches == self.options["late_in"]:
             if self.options["waits"]:
                 return self.ask_a_model()
@@ -74,7 +81,7 @@ class Odd(Bot):
         time.sleep(20)
 
     def end(self, result):
-        print(f"match {self.matches} ended", flush=True)
+        self.say("ended")
         if self.options["ponders"]:
             threading.Thread(target=spin, args=(20,), daemon=True).start()
 
@@ -90,6 +97,8 @@ games = ["*"]
 run = ["{python}", "bot.py"]
 [options]
 late_in = 0
+crashes_in = 0
+loud = false
 spins = false
 uses_sigusr1 = false
 ponders = false
@@ -175,6 +184,27 @@ async def test_evidence_has_what_was_printed_in_this_match_only(tmp_path: Path) 
     assert fault is not None
     assert fault.evidence["stdout"] == "match 2 begins\n"
     assert fault.evidence["earlier_output_bytes"] == len("match 1 begins\nmatch 1 ended\n")
+
+
+@pytest.mark.parametrize("end", ["late_in", "crashes_in"])
+async def test_no_stream_has_what_was_printed_in_an_earlier_match_however_the_match_ends(
+    tmp_path: Path, end: str
+) -> None:
+    stage = Stage(tmp_path, loud=True, **{end: 2})
+    async with stage.table:
+        assert (await stage.play(1)).faults == (None, None)
+        while "ended" not in stage.idle.process.output().stderr_text():  # noqa: ASYNC110 - it hears of the end later
+            await asyncio.sleep(0.01)
+        fault = (await stage.play(2, **(SHORT if end == "late_in" else {}))).faults[0]
+    assert fault is not None
+    assert fault.reason is (EndReason.MOVE_TIMEOUT if end == "late_in" else EndReason.CRASHED)
+    assert fault.evidence["stdout"] == "match 2 begins\n"
+    stderr = fault.evidence["stderr"]
+    assert stderr.startswith("warning: match 2 begins\n")
+    assert "match 1" not in stderr
+    assert ("RuntimeError: no weights" in stderr) == (end == "crashes_in")
+    earlier = "match 1 begins\nmatch 1 ended\n" + "warning: match 1 begins\nwarning: match 1 ended\n"
+    assert fault.evidence["earlier_output_bytes"] == len(earlier)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 
 from referee.process import sources
 from referee.process.entry import EntryError, load_entry, load_stored, lost_files
-from referee.process.manifest import ManifestError, load_manifest
+from referee.process.manifest import BUILD_OUTPUT, ManifestError, load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import DamagedError, Version, evict, hold, put
 from tests.living import open_files
@@ -76,9 +76,28 @@ def test_what_is_left_out_of_the_hash_is_left_out_of_the_copy(store: Path, folde
     for name in (".cache/x", ".venv/bin/python", "__pycache__/bot.pyc", "lib/__pycache__/rules.pyc", ".git/HEAD"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("made by a tool")
-    version = stored(store, folder)
+    version = stored(store.with_name("another"), folder)
     assert version.content == before
     assert not [path for path in version.folder.rglob("*") if path.name in (".cache", ".venv", "__pycache__", ".git")]
+
+
+@pytest.mark.parametrize("built", [True, False], ids=["it is built", "nothing is built"])
+def test_build_outputs_are_left_out_of_the_copy_of_a_bot_that_is_built(
+    store: Path, write_bot: WriteBot, built: bool
+) -> None:
+    """Of one that is not they are its files, as everything else is."""
+    build = 'build = ["make"]\n' if built else ""
+    toml = f'name = "Bot"\nversion = "1"\ngames = ["*"]\nrun = ["./bot"]\n{build}'
+    folder = write_bot({"main.c": "int main;\n", "lib/rules.c": "int x;\n"}, toml=toml)
+    outputs = {f"{name}/made.o" for name in BUILD_OUTPUT} | {"lib/target/made.o", "bot"}
+    before = stored(store, folder).content
+    for name in outputs:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("object code")
+    version = stored(store.with_name("another"), folder)
+    own = {"bot.toml", "main.c", "lib/rules.c"}
+    assert set(files(version.folder)) == (own if built else own | outputs)
+    assert (version.content == before) is built
 
 
 def test_the_same_content_is_one_version_and_a_right_to_execute_makes_another(

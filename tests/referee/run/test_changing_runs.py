@@ -102,6 +102,40 @@ def test_a_run_with_real_processes_that_is_changed_in_any_way_goes_on_or_says_wh
     here.check()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["round-robin", "swiss"])
+def test_a_run_whose_process_was_killed_and_that_was_changed_then_goes_on_or_says_why(tmp_path, monkeypatch, style):
+    """SIGKILL between two changes drawn at random: before the first new match, in it, and after it."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests" / "toy_game"))
+    killed = []
+
+    def command(*words: object) -> tuple[int, str, str]:
+        line = [sys.executable, "-m", "referee.cli.main", *map(str, words)]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    class Real(Organiser):
+        def kill(self, number: int) -> None:
+            wanted = len(self.matches()) + number
+            line = [sys.executable, "-m", "referee.cli.main", "run", str(self.file), "--quiet"]
+            with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
+                while running.poll() is None and len(self.matches()) < wanted:
+                    time.sleep(0.01)
+                killed.append(running.poll() is None)
+                running.send_signal(signal.SIGKILL)
+
+    here = Real(tmp_path, command)
+    here.begin(3, style, 1, "toy", ROOT / "bots" / "python" / "random")
+    chance = random.Random(style)
+    changes = [step for step in STEPS if step not in ("run", "kill", "add remote")]
+    for matches in (0, 1, 2):
+        here.explained("extend", "cup", "--rounds" if style == "swiss" else "--blocks", 3)
+        here.kill(matches)
+        here.step(chance.choice(changes), chance.randrange(12))
+    assert any(killed)
+    here.check()
+
+
 def test_a_bot_is_added_with_all_that_a_file_may_say_of_one(organiser):
     here = organiser()
     here.begin(2, "round-robin")
@@ -110,6 +144,7 @@ def test_a_bot_is_added_with_all_that_a_file_may_say_of_one(organiser):
     code, _, err = here.command(
         "add", "cup", "bots/late0", "--name", "Late", "--option", "depth=3", "--clock", "move_s=2.5",
         "--limit", "memory_mib=512", "--sandbox", "plain", "--network", "--env", "HOME", "--read", "model.bin",
+        "--device", "/dev/null", "--fresh", "--copies", "2",
     )  # fmt: skip
     assert code == 0, err
     assert here.command("run", here.file, "--quiet")[0] == 0
@@ -118,6 +153,9 @@ def test_a_bot_is_added_with_all_that_a_file_may_say_of_one(organiser):
     assert dict(late.options) == {"depth": 3}
     sandbox = keys["sandboxes"][late.id]
     assert (sandbox.profile, sandbox.network, sandbox.env, sandbox.read) == ("plain", True, ("HOME",), (str(data),))
+    assert sandbox.devices == ("/dev/null",)
+    processes = keys["processes"]
+    assert (processes.fresh, processes.copies) == ({late.id}, {late.id: 2})
     line = next(line for line in read_journal(here.run.journal).events if line.kind == "added")
     assert line.fields["clock"] == {"move_s": 2.5, "memory_mib": 512}
     data.unlink()

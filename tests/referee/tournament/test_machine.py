@@ -2,12 +2,14 @@
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from referee.errors import ChangedError
 from referee.process.outside import Prints
 from referee.process.sandbox import Sandbox
+from referee.process.store import Built
 from referee.record import Header, SeatHeader
 from referee.run.journal import read_journal
 from referee.run.run import Run
@@ -97,6 +99,27 @@ def test_other_changes_are_told_for_each_bot(begun, play, run_folder):
         for number in (0, 1)
         for what in ("runtime: CPython 3.11 -> CPython 3.12", "/opt/engine: aa -> bb", "grants: none -> network")
     ]
+
+
+def test_another_toolchain_is_told_when_a_run_goes_on(make_tournament, play, run_folder, tmp_path):
+    """The source is the same, and was built again here."""
+    tournament = make_tournament(2, blocks=3)
+
+    def facts(artefacts, toolchain):
+        made = Built("s", tmp_path, tmp_path / "log", 0, 1, toolchain, artefacts, "plain")
+        entries = tuple(replace(entry, built=made) for entry in tournament.entries)
+        sandboxes = {entry.id: Sandbox("plain") for entry in entries}
+        return machine_of(SimpleNamespace(entries=entries), sandboxes, Prints(), ())
+
+    before = facts("aa", "go version go1.21")
+    with pytest.raises(Killed):
+        play(tournament, order=killed_after_two, machine=before)
+    now = facts("bb", "go version go1.22")
+    run = play(tournament, machine=now)
+    assert run.summary.complete
+    change = "build, toolchain: aa by go version go1.21 -> bb by go version go1.22"
+    assert run.log.notes == [f"changed since this run was played last: 'bot{number}': {change}" for number in (0, 1)]
+    assert read_journal(run_folder.journal).machine == now
 
 
 def test_a_finished_run_can_be_looked_at_on_any_machine(begun, play):
