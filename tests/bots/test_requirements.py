@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import google.protobuf
 import pytest
 
 from referee.folders import CACHE_VARIABLE
@@ -23,9 +24,10 @@ from referee.match import EndReason, MatchSpec, SeatSpec, Table
 from referee.process import build as build_module
 from referee.process.build import BuildError, Yard, build, pip_failed
 from referee.process.entry import EntryError, NotBuiltError, load_entry
+from referee.process.fact_names import PACKAGES_OF
 from referee.process.manifest import load_manifest
 from referee.process.packages import read_requirements, write_wheels
-from referee.process.sandbox import Sandbox
+from referee.process.sandbox import Profile, Sandbox
 from referee.record import Answer, read_record
 from tests.sentences import says
 
@@ -131,7 +133,7 @@ async def notes(folder: Path, out: Path, sandbox: Sandbox) -> list[dict[str, str
         result = await table.play(spec, out)
     record = read_record(out / "m.jsonl.gz")
     assert result.reason is EndReason.NORMAL, result.detail
-    assert record.header.seats[0].build == str(entry.builds[0])
+    assert record.header.seats[0].build == "; ".join(map(str, entry.builds))
     return [json.loads(line.note) for line in record.lines if isinstance(line, Answer)]
 
 
@@ -146,6 +148,37 @@ async def test_a_bot_plays_with_its_packages_and_the_sdk_in_the_sandbox(bot: Pat
         assert note["prefix"] == str(built.folder / "python")
         assert note["written"] == "OSError"  # of a read-only file system
     assert built.toolchain.endswith("packages")
+
+
+@pytest.fixture
+def own(wheels: Path, tmp_path: Path) -> Path:
+    """A virtual environment as an author makes one, with the SDK and an old protobuf."""
+    own = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", str(own)], check=True)
+    write_wheels(tmp_path / "sdk")
+    pip = [str(own / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-index"]
+    places = ["--find-links", str(wheels), "--find-links", str(tmp_path / "sdk")]
+    subprocess.run([*pip, *places, "crosstown-bot", "tiny", "protobuf==5.26.1"], check=True, timeout=120)
+    return own
+
+
+@pytest.mark.slow
+@pytest.mark.strict_sandbox
+@pytest.mark.parametrize("profile", ["plain", "strict"])
+async def test_a_bot_plays_with_a_virtual_environment_of_its_own(
+    own: Path, cache: Path, tmp_path: Path, profile: Profile
+) -> None:
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT)
+    (folder / "bot.toml").write_text(MANIFEST.format(name="bot").replace("{python}", str(own / "bin" / "python")))
+    found = await notes(folder, tmp_path, Sandbox(profile))
+    assert found
+    for note in found:
+        assert (note["tiny"], note["protobuf"], note["prefix"]) == ("1.0", "5.26.1", str(own))
+    assert google.protobuf.__version__ != "5.26.1"
+    outside = read_record(tmp_path / "m.jsonl.gz").header.seats[0].outside
+    assert any(name.startswith(PACKAGES_OF) for name in outside), "its packages count by their content"
 
 
 @pytest.mark.slow
