@@ -17,9 +17,6 @@ def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[
             yield (*before, name), command
 
 
-SERVING = {"cluster scheduler", "cluster worker", "cluster local"}
-"""These go on until they are stopped. tests/end_to_end/test_cluster.py starts them."""
-
 ELSEWHERE = {
     *(f"ladder {name}" for name in ("approve", "reset", "disable", "pause", "drain", "go-on", "notice")),
     *("pause", "resume", "pairings"),

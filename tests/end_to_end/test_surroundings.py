@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.command_tree import ELSEWHERE, SERVING, commands
+from tests.command_tree import commands
+from tests.end_to_end.serving import wait_for
 from tests.sentences import says
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +80,7 @@ def surrounded(request: Any, workplace: Any, write_cup: Callable[..., Path], tmp
 BOT = str(Path("bots") / "bött")
 PLAYED = [
     ("run", "cup.toml"),
+    ("run", "swiss.toml"),
     ("match", f"toy --seat {BOT} --seat bots/bridged"),
     ("compare", f"{BOT} bots/bot0 --games toy --cap 1 --quiet"),
 ]
@@ -110,6 +113,8 @@ AFTERWARDS = [
     ("certificate", "remote.toml"),
     ("doctor", ""),
     ("docs", "cli"),
+    ("pairings", "swiss"),
+    ("pack", "swiss"),
     ("cluster machines", "cup"),
     ("cluster certificates", "pki"),
     ("cluster slurm", "host.example"),
@@ -154,6 +159,7 @@ def test_every_command_works(surrounded: Any, tmp_path: Path) -> None:
             wrong.append((words, code, stdout[-400:], stderr[-800:]))
 
     make_bridged_bot(tmp_path / "bots" / "bridged")
+    (tmp_path / "swiss.toml").write_text('format = "swiss"\n' + (tmp_path / "cup.toml").read_text())
     played = [*PLAYED, LISTENS] if "TMPDIR" in surrounded.environment else PLAYED
     for command, line in played:
         outcome = surrounded.run(*words_of(command, line))
@@ -183,6 +189,52 @@ def test_every_command_works(surrounded: Any, tmp_path: Path) -> None:
     surrounded.assert_nobody_left()
 
 
+OF_A_RUN_IN_PLAY = [("pause", "cup --reason why"), ("resume", "cup")]
+
+
+def test_every_command_to_a_run_that_is_being_played_works(surrounded: Any, tmp_path: Path) -> None:
+    file = (tmp_path / "cup.toml").read_text()
+    assert "blocks = 1\n" in file
+    (tmp_path / "cup.toml").write_text(file.replace("blocks = 1\n", "blocks = 100_000\n"))
+    playing = surrounded.start("run", "cup.toml", "--workers", "1")
+    surrounded.wait_for_records(1, playing)
+    for command, line in OF_A_RUN_IN_PLAY:
+        outcome = surrounded.run(*words_of(command, line))
+        assert (outcome.code, outcome.stderr) == (0, ""), outcome
+    ended_by_a_person = surrounded.kill(playing, signal.SIGINT)
+    assert ended_by_a_person.code == 130
+    assert "Traceback" not in ended_by_a_person.stderr
+    surrounded.assert_nobody_left()
+
+
+OF_A_CLUSTER = [
+    ("cluster scheduler", "--port {port}"),
+    ("cluster worker", "tcp://127.0.0.1:{port} --slots 1 --accept-plain"),
+    ("cluster local", "--workers 1 --port 0 --accept-plain"),
+]
+"""Commands that go on until they are stopped, each with the words that say that it has begun."""
+HAS_BEGUN = {"cluster scheduler": "scheduler at", "cluster worker": "plays for", "cluster local": "plays for"}
+
+
+def test_every_command_of_a_cluster_works(surrounded: Any, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+    serving = []
+    for command, line in OF_A_CLUSTER:
+        log = tmp_path / f"{command}.log"
+        with log.open("w") as file:
+            process = surrounded.start(*words_of(command, line, port=port), stdout=file, stderr=file)
+        serving.append((process, log))
+        wait_for(lambda log=log, words=HAS_BEGUN[command]: words in log.read_text(), 60)  # type: ignore[misc]
+    outcome = surrounded.run("run", "cup.toml", "--executor", "dask", "--scheduler", f"tcp://127.0.0.1:{port}")
+    assert outcome.code == 0, outcome.stderr
+    assert len(surrounded.records()) == 2
+    for process, log in reversed(serving):
+        assert surrounded.kill(process, signal.SIGINT).code in (0, 130), log.read_text()
+        assert "Traceback" not in log.read_text()
+    surrounded.assert_nobody_left()
+
+
 LADDER = """
 data = "ladder"
 port = 0
@@ -205,6 +257,22 @@ OF_A_LADDER = [
     ("ladder block", "eve --reason why --file ladder.toml"),
 ]
 """Commands beside a ladder that is served."""
+OF_ITS_ORGANISER = [
+    ("ladder approve", "ann --reason why --file ladder.toml"),
+    ("ladder reset", "ann --file ladder.toml"),
+    ("ladder notice", "'Bött' --file ladder.toml"),
+    ("ladder annul", "toy {match} --reason why --file ladder.toml"),
+    ("ladder pause", "toy --file ladder.toml"),
+    ("ladder go-on", "toy --file ladder.toml"),
+    ("ladder disable", "mine --file ladder.toml"),
+    ("ladder drain", "--file ladder.toml"),
+    ("ladder acts", "--file ladder.toml"),
+    ("ladder backup", "kept --file ladder.toml"),
+    ("ladder restore", "kept --file again.toml"),
+    ("ladder season end", "--file ladder.toml"),
+    ("ladder season pages", "1 --site pages --file ladder.toml"),
+]
+"""What somebody at the machine does, when a match has been played."""
 MAKES_A_TOKEN = ("ladder token", "ann --scope manage --file ladder.toml --json")
 CONNECTS = ("bots connect", "bots/bot0 {ladder} --name afar")
 SERVES_A_LADDER = ("serve", "ladder.toml")
@@ -234,6 +302,15 @@ def test_every_command_of_a_ladder_works(surrounded: Any, tmp_path: Path) -> Non
         assert line, said
         said += line
     assert surrounded.kill(connecting, signal.SIGINT).code == 0
+    matches = tmp_path / "ladder" / "divisions" / "toy" / "matches"
+    wait_for(lambda: any(matches.rglob("*.jsonl.gz")), 60)
+    played = next(iter(matches.rglob("*.jsonl.gz"))).name.partition(".")[0]
+    (tmp_path / "again.toml").write_text(LADDER.replace('data = "ladder"', 'data = "again"'))
+    lines = [words_of(command, line, match=played) for command, line in OF_ITS_ORGANISER]
+    outcome = surrounded.run(json.dumps(lines), program=["-c", IN_TURN])
+    ended = [json.loads(line) for line in outcome.stderr.splitlines() if line.startswith("[[")]
+    assert [words for words, code in ended if code != 0] == [], outcome
+    assert (len(ended), outcome.code, "Traceback" in outcome.stderr) == (len(lines), 0, False), outcome
     ended_by_a_person = surrounded.kill(serving, signal.SIGINT)
     assert ended_by_a_person.code == 0
     assert "Traceback" not in ended_by_a_person.stderr
@@ -241,10 +318,10 @@ def test_every_command_of_a_ladder_works(surrounded: Any, tmp_path: Path) -> Non
 
 
 def test_no_command_is_left_out_of_the_surroundings() -> None:
-    beside = [*OF_A_LADDER, MAKES_A_TOKEN, CONNECTS, SERVES_A_LADDER]
-    tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS, *beside]} | {BRIDGED, SERVES}
-    with_tests_of_their_own = SERVING | ELSEWHERE | {"pack"}
-    assert tried == {" ".join(words) for words, _ in commands()} - with_tests_of_their_own
+    beside = [*OF_A_LADDER, *OF_ITS_ORGANISER, MAKES_A_TOKEN, CONNECTS, SERVES_A_LADDER]
+    going_on = [*OF_A_RUN_IN_PLAY, *OF_A_CLUSTER]
+    tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS, *going_on, *beside]} | {BRIDGED, SERVES}
+    assert tried == {" ".join(words) for words, _ in commands()}
 
 
 def test_in_an_ascii_locale_a_path_is_printed_so_that_it_can_be_copied(workplace: Any, tmp_path: Path) -> None:
