@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from referee.errors import BusyError, UsageError
+from referee.errors import BusyError, PlatformError, UsageError
 from referee.process.manifest import clashes
 from referee.record.journal import Choice, Control, ControlKind, anchors_of, control_fields, departures, in_force
 from referee.run.anchors import ANNULLED
@@ -136,9 +136,9 @@ def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str, desk: Des
 
 def _find_out(bots: Sequence[Participant], wanted: str) -> Participant:
     """As `find_participant`, but of several that had a name one after the other the last that is out. UsageError."""
+    bot = find_participant(bots, wanted)
     if out := [bot for bot in bots if bot.out and wanted in (bot.name, bot.entry_id)]:
         return out[-1]
-    bot = find_participant(bots, wanted)
     raise UsageError(f"'{bot.name}' is in the run", "nothing to do")
 
 
@@ -294,8 +294,8 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
             if not replay:  # a disqualification that rests on this match falls with it, so that bot is not out
                 control = replace(control, out=tuple(departures((*text.controls, control))))
             _write(journal, control, desk)
-        if not replay and record is not None:
-            folder.records.set_aside(record, ANNULLED)
+            if not replay and record is not None:
+                folder.records.set_aside(record, ANNULLED)
     return control
 
 
@@ -395,7 +395,20 @@ def _append(
 
 
 def _writer(folder: RunFolder, text: JournalText, desk: Desk | None) -> AbstractContextManager[Journal]:
-    return Journal(folder.journal, text) if desk is None else nullcontext(desk.journal)
+    return _opened(folder, text) if desk is None else nullcontext(desk.journal)
+
+
+@contextmanager
+def _opened(folder: RunFolder, text: JournalText) -> Iterator[Journal]:
+    """The journal, for one decision. What is written holds, also where the head of the journal cannot be written after
+    it: then the PlatformError says that the command must not be entered again, which would extend a run twice."""
+    with Journal(folder.journal, text) as journal:
+        yield journal
+        try:
+            journal.write_head()
+        except PlatformError as error:
+            step = "correct that, but do not enter the command again: the next one about this run writes the head, too"
+            raise PlatformError(f"the decision is in the journal and holds; {error}", step) from error
 
 
 def _write(journal: Journal, control: Control, desk: Desk | None, more: Mapping[str, Any] | None = None) -> None:

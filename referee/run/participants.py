@@ -70,7 +70,14 @@ def newest_participants(out: Path, name: str) -> tuple[Participant, ...]:
 
 def find_participant(bots: Sequence[Participant], wanted: str) -> Participant:
     """By its name or its entry id; of several that had a name one after the other the one that has it now, else the
-    last. UsageError if there is none."""
+    last. UsageError if there is none, and for a name that is the entry id of another: authors choose names."""
+    by_id = next((bot for bot in bots if bot.entry_id == wanted), None)
+    other = next((bot for bot in bots if by_id is not None and bot.name == wanted and bot is not by_id), None)
+    if by_id is not None and other is not None:
+        what = (
+            f"'{wanted}' is the entry id of '{by_id.name}', and the name of the bot with the entry id {other.entry_id}"
+        )
+        raise UsageError(what, f"name the one '{by_id.name}', and the other {other.entry_id}")
     if found := [bot for bot in bots if wanted in (bot.name, bot.entry_id)]:
         return next((bot for bot in found if not bot.out), found[-1])
     names = ", ".join(f"'{bot.name}'" for bot in bots)

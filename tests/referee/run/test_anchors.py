@@ -17,6 +17,7 @@ from referee.run import anchors
 from referee.run.anchors import BATCH_MATCHES, HEAD_MATCHES, AnchorKeeper
 from referee.run.head import head_file, read_head
 from referee.run.journal import Journal, read_journal
+from referee.run.run import Run
 
 
 def digests(run_folder):
@@ -273,6 +274,21 @@ def test_a_head_that_cannot_be_written_is_told_and_costs_no_match(make_tournamen
     run = play(tournament)
     assert run.summary.complete
     assert any(f"its head cannot be written to {elsewhere}" in note for note in run.log.notes)
+
+
+def test_a_decision_whose_head_cannot_be_written_says_that_it_holds(make_tournament, play, run_folder, tmp_path):
+    """It asked for the same command once more, which extended the run twice."""
+    tournament, elsewhere = make_tournament(2, blocks=1), tmp_path / "usb" / "cup.head"
+    elsewhere.parent.mkdir()
+    play(tournament, head_file=elsewhere)
+    shutil.rmtree(elsewhere.parent)
+    with pytest.raises(PlatformError, match="the decision is in the journal and holds; the journal is whole") as caught:
+        Run(run_folder).extend({"blocks": 1}, by="ann")
+    assert "do not enter the command again" in caught.value.next_step
+    assert read_journal(run_folder.journal).length == {"blocks": 2}
+    elsewhere.parent.mkdir()
+    Run(run_folder).leave("withdrawn", "bot0", by="ann")
+    assert read_head(elsewhere).lines == len(read_journal(run_folder.journal).events)
 
 
 def test_a_head_is_replaced_whole_or_not_at_all(make_tournament, play, run_folder, monkeypatch):
