@@ -13,6 +13,7 @@ follows no link in it.
 import fcntl
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ MOST_VARIABLE = "CROSSTOWN_HOMES_MIB"
 MOST_MIB = 10240
 
 _KEY_BYTES = 8
+_KEY = re.compile(f"[0-9a-f]{{{2 * _KEY_BYTES}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,9 @@ def _remove_oldest(homes: Path, most_bytes: int, mine: Path) -> None:
 
 
 def _account(place: Path) -> tuple[float, Path, int | None] | None:
-    """When a home was used last, where it is, and its bytes, None if nobody counted them; None if it is not there."""
-    if not (place / "home").is_dir():
+    """When a home was used last, where it is, and its bytes, None if nobody counted them; None if it is not there, or
+    not named as ours is: the folder of the cache may be one that holds the homes of users."""
+    if not _KEY.fullmatch(place.name) or not (place / "home").is_dir():
         return None
     try:
         used_s = (place / "kept.json").stat().st_mtime

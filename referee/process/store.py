@@ -323,6 +323,9 @@ MOST_VERSIONS = 2000
 """What the store may hold; versions in use are kept all the same."""
 
 _CONTENT_BYTES = 16
+_CONTENT = re.compile(f"[0-9a-f]{{{2 * _CONTENT_BYTES}}}")
+_LEFT = re.compile(r"\.(half|bad|gone)-\w+")
+"""What a killed process may have left in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,13 +459,14 @@ def content_of(folder: Path, sources: Sources) -> str:
 
 def evict(store: Path, *, most_bytes: int, most_versions: int) -> None:
     """Remove versions until no more than these are left, those first that were asked for longest ago, and what killed
-    processes have left. Never one that somebody holds."""
+    processes have left. Never one that somebody holds, nor what is not named as ours is: the folder of the cache may be
+    one that holds a user's own `bots`."""
     versions: list[tuple[int, int, Path]] = []
     with suppress(OSError):
         for path in store.iterdir():
-            if path.name.startswith("."):
+            if _LEFT.fullmatch(path.name):
                 _remove_unused(path)
-            elif found := _account(path):
+            elif _CONTENT.fullmatch(path.name) and (found := _account(path)):
                 versions.append((*found, path))
     total, number = sum(size for _, size, _ in versions), len(versions)
     for _, size, path in sorted(versions):

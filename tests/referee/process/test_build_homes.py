@@ -209,6 +209,15 @@ def test_a_home_whose_only_build_was_killed_before_it_was_measured_is_removed_by
     assert kept(tmp_path) == {"b"}
 
 
+def test_homes_of_users_are_no_homes_of_builds(tmp_path: Path) -> None:
+    """The folder of the cache was one that has them: those that nobody had counted were emptied."""
+    thesis = tmp_path / "homes" / "ann" / "home" / "thesis"
+    thesis.parent.mkdir(parents=True)
+    thesis.touch()
+    fill(tmp_path, "a", mib=1, most_mib=100)
+    assert thesis.exists()
+
+
 def test_empty_files_count_too(tmp_path: Path) -> None:
     with keep_home(tmp_path, Owner(Path("/bots/a"), "a", "strict"), most_bytes=1 << 20) as home:
         assert home is not None

@@ -284,6 +284,19 @@ def test_the_oldest_versions_go_and_none_that_somebody_holds(store: Path, write_
     assert (versions[0].folder / "bot.py").read_text() == "print(0)\n"
 
 
+@pytest.mark.parametrize("name", [".git", "mine", "0123456789abcdef"])
+def test_what_is_not_of_the_store_is_left_alone(store: Path, folder: Path, name: str) -> None:
+    """The folder of the cache was a user's own, with a folder `bots`: its .git was removed."""
+    (store / name).mkdir(parents=True)
+    (store / name / "work").write_text("of a week")
+    version = stored(store, folder)
+    content = version.content
+    del version
+    evict(store, most_bytes=0, most_versions=0)
+    assert not (store / content).exists()
+    assert (store / name / "work").read_text() == "of a week"
+
+
 def test_a_store_that_cannot_be_written_is_told(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(
