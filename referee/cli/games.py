@@ -125,6 +125,7 @@ def check(
     from referee.games.conformance import make_plan, resolve
     from referee.games.conformance import write_golden as record_matches
     from referee.games.conformance.run import LONG_MATCHES
+    from referee.run.folder import output_file
 
     found = resolve(game)
     wanted = LONG_MATCHES if long and matches is None else matches
@@ -132,6 +133,7 @@ def check(
     if write_golden:
         if golden is None:
             raise UsageError("--write-golden needs a file to write", "add --golden FILE")
+        golden = output_file(golden, "name another file with --golden")
         record_matches(found, golden)
     elif golden is not None and not golden.is_file():
         raise UsageError(f"--golden {golden} is not a file", "name a file of recorded matches, or add --write-golden")

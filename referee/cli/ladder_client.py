@@ -205,6 +205,9 @@ def bot_path(name: str, number: int | None = None) -> str:
 
 # The file of tokens
 
+_ONE_MORE_BYTES = 4096
+"""What another address and its token take there, with room to spare."""
+
 
 def tokens_file() -> Path:
     """Where `crosstown login` keeps tokens, for this user alone."""
@@ -215,9 +218,15 @@ def check_place() -> None:
     """PlatformError or UsageError where no token can be kept. An invitation that was used is gone, so this comes
     first."""
     path = tokens_file()
-    _kept(path)
-    os.close(_open_half(path))
-    _half_of(path).unlink(missing_ok=True)
+    size = len(json.dumps(_kept(path), indent=2)) + _ONE_MORE_BYTES
+    try:
+        with os.fdopen(_open_half(path), "wb") as file:
+            file.write(bytes(size))  # on a full disk there is still room for an empty file
+        _half_of(path).unlink()
+    except OSError as error:
+        with suppress(OSError):
+            _half_of(path).unlink()
+        raise _not_written(path, error) from None
 
 
 def keep_token(address: str, token: str) -> Path:

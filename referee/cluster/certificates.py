@@ -1,6 +1,7 @@
 """Makes the certificates of a cluster: one authority, and one certificate for each machine and each organiser."""
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -43,15 +44,13 @@ def make_certificates(folder: Path, name: str) -> Certificates:
         if not ca_key.exists():
             key = ec.generate_private_key(ec.SECP256R1())
             subject = _named("Crosstown cluster")
-            _write(ca_key, _private(key))
-            _write(ca, _signed(subject, subject, key, key, is_ca=True))
+            _write({ca_key: _private(key), ca: _signed(subject, subject, key, key, is_ca=True)})
         authority = x509.load_pem_x509_certificate(ca.read_bytes())
         signer = load_pem_private_key(ca_key.read_bytes(), None)
         if not isinstance(signer, ec.EllipticCurvePrivateKey):
             raise UsageError(f"{ca_key} was not made by this command", "use another folder")
         key = ec.generate_private_key(ec.SECP256R1())
-        _write(made.key, _private(key))
-        _write(made.cert, _signed(_named(name), authority.subject, key, signer, is_ca=False))
+        _write({made.key: _private(key), made.cert: _signed(_named(name), authority.subject, key, signer, is_ca=False)})
     except OSError as error:
         what = f"no certificate could be made in {folder}: {error.strerror}"
         raise PlatformError(what, "choose another folder") from None
@@ -91,7 +90,16 @@ def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that only its owner can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-        file.write(data)
+def _write(files: Mapping[Path, bytes]) -> None:
+    """Write files that only their owner can read: all of them or, on a full disk, none. OSError."""
+    begun: list[Path] = []
+    try:
+        for path, data in files.items():
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            begun.append(path)
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+    except OSError:
+        for path in begun:
+            path.unlink(missing_ok=True)
+        raise

@@ -96,9 +96,16 @@ LEAVE_SHARE = 0.01
 
 
 def write_golden(game: Game, path: Path) -> None:
-    """Write random matches with default options to `path`, two for each player count. Overwrites the file."""
+    """Write random matches with default options to `path`, two for each player count. A file that is there is replaced
+    when the new one is complete. OSError."""
     matches = [record(game, players, seed) for players in game.player_counts for seed in range(GOLDEN_PER_COUNT)]
-    path.write_text("".join(json.dumps(match, separators=(",", ":")) + "\n" for match in matches), encoding="ascii")
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        text = "".join(json.dumps(match, separators=(",", ":")) + "\n" for match in matches)
+        fresh.write_text(text, encoding="ascii")
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def record(game: Game, players: int, seed: int) -> dict[str, Any]:

@@ -156,7 +156,7 @@ class ProgressFile:
             "plan": json.loads(json.dumps(asdict(plan))),
         }
         try:
-            lines, whole = self._whole_lines()
+            lines, whole = self._whole_lines(header)
             if lines:
                 self._check_header(lines[0], header)
                 for line in lines[1:]:
@@ -176,16 +176,18 @@ class ProgressFile:
 
     def _append(self, line: dict[str, Any]) -> None:
         with self._path.open("ab") as file:
-            file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            file.write(_line(line))
             file.flush()
             os.fsync(file.fileno())
 
-    def _whole_lines(self) -> tuple[list[dict[str, Any]], int]:
-        """All complete lines, and their size in bytes. A last line without a newline is dropped."""
+    def _whole_lines(self, header: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+        """All complete lines, and their size in bytes. A last line without a newline is dropped: a kill cut it off."""
         if not self._path.exists():
             return [], 0
         data = self._path.read_bytes()
         whole = data.rfind(b"\n") + 1
+        if not whole and not _line(header).startswith(data):
+            raise ValueError("it is another file")
         lines = [json.loads(line) for line in data[:whole].splitlines()]
         if not all(isinstance(line, dict) for line in lines):
             raise ValueError("a line is not a JSON object")
@@ -203,6 +205,10 @@ class ProgressFile:
         }
         reasons = "; ".join(meaning.get(name, f"its {name} is {found.get(name)!r}") for name in differing)
         raise ProgressError(f"{self._path}: cannot continue with this file: {reasons}")
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, separators=(",", ":")).encode() + b"\n"
 
 
 FAILURES_PER_CHUNK = 3

@@ -257,6 +257,15 @@ def test_check_records_matches_and_replays_them(games: Games, tmp_path: Path) ->
     assert "needs a file" in games("check", "toy", "--write-golden", code=2).stderr
 
 
+def test_matches_are_not_recorded_into_a_tournament_file(games: Games, tmp_path: Path) -> None:
+    """It was written over without a word."""
+    file = tmp_path / "cup.toml"
+    file.write_text("seed = 1\n")
+    said = games("check", "toy", "--golden", str(file), "--write-golden", code=2).stderr
+    assert f"cannot write {file}: it is there, and may be a tournament file" in said
+    assert file.read_text() == "seed = 1\n"
+
+
 @pytest.mark.parametrize(
     ("progress", "step"),
     [(True, "run the same command again to continue"), (False, "add --progress FILE to be able to")],

@@ -1,6 +1,7 @@
 """How commands of authors reach a ladder: tries, refusals, and the file of tokens."""
 
 import json
+import resource
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -225,16 +226,21 @@ def test_who_has_a_token_but_names_no_ladder_may_name_it(monkeypatch: pytest.Mon
     assert caught.value.next_step.startswith("name the address of the ladder, or sign in")
 
 
-@pytest.mark.parametrize("trouble", ["no folder", "damaged"])
+@pytest.mark.parametrize("trouble", ["no folder", "damaged", "disk full"])
 def test_an_invitation_is_not_used_where_no_token_can_be_kept(
-    server: Server, crosstown: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trouble: str
+    server: Server, crosstown: Any, tmp_path: Path, trouble: str
 ) -> None:
     """The account was made, and its only token lost."""
     if trouble == "damaged":
         damage(keep_token("https://a.example", "one"))
-    else:
+    elif trouble == "no folder":
         (tmp_path / "config").write_text("a file where the folder should be")
-    printed = crosstown("login", server.address, "--invitation", "code", "--name", "ann")
+    usual, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000 if trouble == "disk full" else usual, most))
+    try:
+        printed = crosstown("login", server.address, "--invitation", "code", "--name", "ann")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
     assert printed.code == (2 if trouble == "damaged" else 3)
     assert "ladders.json" in printed.err
     assert server.requests == []

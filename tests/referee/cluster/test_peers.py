@@ -1,5 +1,6 @@
 """Who may speak to a cluster: off the loopback address, only who has a certificate."""
 
+import resource
 import shlex
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from referee.cli.app import run_command
 from referee.cluster.certificates import make_certificates
 from referee.cluster.peers import Certificates, Peer, check_listen, check_peer
-from referee.errors import UsageError
+from referee.errors import PlatformError, UsageError
 
 
 @pytest.fixture
@@ -80,6 +81,24 @@ def test_one_authority_signs_all_certificates_and_overwrites_none(tmp_path, made
     with pytest.raises(UsageError, match="is there already"):
         make_certificates(tmp_path / "pki", "bob")
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "pki").iterdir())
+
+
+@pytest.mark.parametrize("has_authority", [False, True])
+def test_no_half_of_a_pair_is_left_where_the_disk_is_full(tmp_path, has_authority):
+    """A key without its certificate was left, and from then on no certificate could be made in the folder."""
+    folder = tmp_path / "pki"
+    if has_authority:
+        make_certificates(folder, "ada")
+    before = sorted(folder.glob("*"))
+    usual, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, most))  # a key is shorter, a certificate longer
+    try:
+        with pytest.raises(PlatformError, match="no certificate could be made"):
+            make_certificates(folder, "bob")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
+    assert sorted(folder.glob("*")) == before
+    assert make_certificates(folder, "bob").cert.exists()
 
 
 def test_a_name_that_no_certificate_takes_is_refused_before_anything_is_written(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,18 @@ def test_two_matches_of_each_player_count_are_recorded_and_pass(recorded: Path) 
     lines = [json.loads(line) for line in recorded.read_text().splitlines()]
     assert [(line["players"], line["seed"]) for line in lines] == [(2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1)]
     check_golden(GAME, recorded)
+
+
+def test_recorded_matches_that_cannot_be_replaced_are_kept(recorded: Path) -> None:
+    """A full disk left an empty file."""
+    before, (usual, most) = recorded.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, most))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_golden(GAME, recorded)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
+    assert (recorded.read_bytes(), [*recorded.parent.iterdir()]) == (before, [recorded])
 
 
 def test_the_same_matches_are_recorded_again(recorded: Path, tmp_path: Path) -> None:

@@ -166,6 +166,21 @@ def test_a_progress_file_of_another_run_is_refused(tmp_path: Path, change: Any, 
     assert path.read_text() == spoiled, "a refused file is left as it was"
 
 
+@pytest.mark.parametrize("content", [b"my thesis", b'{"format":', bytes(range(10))])
+def test_a_file_without_a_line_end_is_not_taken_for_a_progress_file_that_was_cut(
+    tmp_path: Path, content: bytes
+) -> None:
+    """All of it was removed without a word."""
+    path = tmp_path / "thesis"
+    path.write_bytes(content)
+    if content.startswith(b"{"):  # as a kill can leave one
+        assert run(few(), progress=path).passed
+        return
+    with pytest.raises(ProgressError, match="not a progress file that can be used"):
+        run(few(), progress=path)
+    assert path.read_bytes() == content
+
+
 def test_a_progress_file_that_cannot_be_written_is_told_as_that(tmp_path: Path) -> None:
     with pytest.raises(ProgressError, check=says("cannot be written .No such file or directory.; name another file")):
         run(few(), progress=tmp_path / "none" / "progress.jsonl")
