@@ -18,7 +18,8 @@ Each line is `[kind, time, {...}, chain]`:
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
     machine    what comes from the machine and is not as before: facts by entry (`machine`), sentences (`changes`);
-               most_memory_mib: what no bot may exceed, so that all fit; 0 where the limits of the file hold
+               most_memory_mib: what no bot may exceed, so that all fit; 0 where the limits of the file hold;
+               settings: what the file says that is no part of the configuration, such as idle
     anchor      the head of the journal is written to this file as well (`referee.run.head`)
     counted, found, uncounted   digests of the records that count (`referee.record.journal`)
 
@@ -175,6 +176,13 @@ class JournalText:
         """What no bot may exceed since the last line that says so, in MiB; 0 where the limits of the file hold."""
         said = (line.fields["most_memory_mib"] for _, line in reversed(self.steps) if "most_memory_mib" in line.fields)
         return int(next(said, 0))
+
+    @property
+    def settings(self) -> Mapping[str, Any] | None:
+        """What the tournament file said last that is no part of the configuration, and changes how matches are played;
+        None where only an older version has played."""
+        said = (line.fields["settings"] for _, line in reversed(self.steps) if "settings" in line.fields)
+        return next(said, None)
 
     def followed_by(self, control: Control) -> "JournalText":
         """This journal as it would be after this control."""

@@ -66,6 +66,25 @@ def describe(tournament: Tournament) -> dict[str, Any]:
     }
 
 
+def loose_settings(tournament: Tournament) -> dict[str, Any]:
+    """What of the file is no part of the description, as no result follows from it, but changes how matches are
+    played: which processes are kept, how long remote bots may take to come, and where matches are played."""
+    config = tournament.config
+    remote = {} if config.remote is None else {name: getattr(config.remote, name) for name in _REMOTE_WAITS}
+    executor = {name: getattr(config.executor, name) for name in _EXECUTOR_PLACES}
+    copies = {entry.name: bot.copies for entry, bot in zip(tournament.entries, config.bots, strict=False) if bot.copies}
+    return {
+        "idle": config.idle,
+        **{f"copies of '{name}'": number for name, number in copies.items()},
+        **{f"remote.{name}": value for name, value in remote.items()},
+        **{f"executor.{name}": value for name, value in executor.items()},
+    }
+
+
+_REMOTE_WAITS = ("wait_s", "keepalive_s")
+_EXECUTOR_PLACES = ("kind", "same_machine", "build")
+
+
 def _games(entry: Entry, played: Sequence[GameConfig]) -> dict[str, Any]:
     """Which games the bot plays; left out where it plays all."""
     here = dict.fromkeys(game.game for game in played if plays(entry.manifest.games, game.game))

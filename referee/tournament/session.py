@@ -36,12 +36,12 @@ from referee.schedule.schedule import Schedule, known_matches
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec
 from referee.schedule.stopping import rule_in_force
-from referee.texts import one_line, plural
+from referee.texts import one_line, plural, shown_toml
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament, too_few_copies
 from referee.tournament.executor import Executor
-from referee.tournament.identity import config_of, describe
+from referee.tournament.identity import config_of, describe, loose_settings
 from referee.tournament.machine import (
     EVENT,
     Machine,
@@ -108,8 +108,11 @@ def run_session(
         text, journal, keeper = _open_run(stack, folder, tournament, observer, secrets, machine)
         when = tournament.config.stop_when
         if when != rule_in_force(text.controls)[0]:
+            before = rule_in_force(text.controls)[0]
             journal.control(Control("stopping", next_place(folder), by="file", reason=str(when or "")))
-            text = text if text.created is None else read_journal(folder.journal)
+            if text.created is not None:
+                observer.note(_changed("stop_when", str(before or ""), str(when or "")))
+                text = read_journal(folder.journal)
         if when is not None and decide is not None:
             decide = _from_place(decide, rule_in_force(text.controls)[1])
         if head_file is not None:
@@ -154,6 +157,7 @@ def run_session(
         if first is not None:
             progress.put_back(first)
             _meet_machine(journal, text, folder, tournament, observer, machine, accept_weaker=accept_weaker)
+            _meet_settings(journal, text, tournament, observer)
         anchors.flush()
         watch = MachineWatch({**text.machine, **machine})
         if elsewhere:
@@ -209,6 +213,12 @@ def _open_run(
     text = _annul_mirrors(journal, text, folder, tournament, observer)
     if tournament.rating_anchors != text.rating_anchors:
         journal.append(RATINGS, anchor=tournament.rating_anchors)
+        names = {entry.id: entry.name for entry in tournament.entries}
+        before, now = (
+            ", ".join(f"{names.get(entry_id, entry_id)} = {elo:g}" for entry_id, elo in anchors.items())
+            for anchors in (text.rating_anchors, tournament.rating_anchors)
+        )
+        observer.note(_changed("ratings.anchor", before, now))
     return text, journal, keeper
 
 
@@ -303,7 +313,7 @@ class _Session:
         change = f"most memory of a bot: {most_memory_words(before)} -> {most_memory_words(most_mib)}"
         self.journal.append(EVENT, machine={}, changes=[change] if begun else [], most_memory_mib=most_mib)
         if begun:
-            self.observer.note(f"changed since this run was played last: {change}")
+            self.observer.note(_changed_since(change))
 
     def _end(self, text: JournalText, progress: RunProgress) -> Summary:
         """Of a run of which nothing is left to play."""
@@ -451,7 +461,37 @@ def _meet_machine(
     if news:
         journal.append(EVENT, machine=news, changes=[str(change) for change in found])
     for change in found:
-        observer.note(one_line(f"changed since this run was played last: {change}"))
+        observer.note(_changed_since(str(change)))
+
+
+def _meet_settings(journal: Journal, text: JournalText, tournament: Tournament, observer: Observer) -> None:
+    """Tell what of the file changes how matches are played and may change, and keep that."""
+    before, now = text.settings, loose_settings(tournament)
+    if text.created is None or before == now:
+        return
+    names = [] if before is None else [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    changes = [_change(name, (before or {}).get(name), now.get(name)) for name in names]
+    journal.append(EVENT, machine={}, changes=changes, settings=now)
+    for change in changes:
+        observer.note(_changed_since(change))
+
+
+def _change(what: str, before: object, now: object) -> str:
+    return f"{what}: {_shown(before)} -> {_shown(now)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value or "none") if value is None or isinstance(value, str) else shown_toml(value)
+
+
+def _changed(what: str, before: object, now: object) -> str:
+    return _changed_since(_change(what, before, now))
+
+
+def _changed_since(change: str) -> str:
+    return one_line(f"changed since this run was played last: {change}")
 
 
 def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, machine: Machine) -> None:
@@ -465,6 +505,7 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
         folders=[str(entry.folder) if entry.argv else "" for entry in tournament.entries],
         contents=[entry.content for entry in tournament.entries],
         machine=machine,
+        settings=loose_settings(tournament),
         commitment=keeper.commitment,
         **({RATINGS: {"anchor": tournament.rating_anchors}} if tournament.rating_anchors else {}),
         **{BOT_DEFAULTS: dict(tournament.config.bot_defaults)},

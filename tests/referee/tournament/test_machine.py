@@ -11,8 +11,9 @@ from referee.process.outside import Prints
 from referee.process.sandbox import Sandbox
 from referee.process.store import Built
 from referee.record import Header, SeatHeader
-from referee.run.journal import read_journal
+from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.run import Run
+from referee.tournament.identity import loose_settings
 from referee.tournament.machine import MOST_CHANGES, MachineWatch, machine_of
 
 
@@ -56,6 +57,51 @@ def test_a_run_that_goes_on_where_all_is_as_it_was_says_nothing(begun, play, run
     assert run.summary.complete
     assert run.log.notes == []
     assert "machine" not in {line.kind for line in read_journal(run_folder.journal).events}
+
+
+REMOTE = '[remote]\nlisten = "127.0.0.1:0"\nplain = true\nwait_s = {}\n'
+
+
+@pytest.mark.parametrize(
+    ("keys", "change"),
+    [
+        ({"idle": 3}, "idle: 16 -> 3"),
+        ({"more": "copies = 2\n"}, "copies of 'bot1': none -> 2"),
+        ({"more": REMOTE.format(5)}, "remote.wait_s: 60 -> 5"),
+        ({"more": '[executor]\nkind = "dask"\n'}, "executor.kind: local -> dask"),
+        ({"stop_when": "ranking 60 %"}, "stop_when: none -> ranking 60 %"),
+        ({"more": "[ratings]\nanchor = { bot1 = 1000 }\n"}, "ratings.anchor: none -> bot1 = 1000"),
+    ],
+)
+def test_what_the_file_may_change_in_a_run_is_told_and_kept_where_it_changes_how_matches_are_played(
+    make_tournament, play, run_folder, keys, change
+):
+    """The run went on with other waits for remote bots, or another number of processes, without a word."""
+    before = {"more": REMOTE.format(60)} if "remote" in change else {}
+    with pytest.raises(Killed):
+        play(make_tournament(2, blocks=3, **before), order=killed_after_two)
+    changed = make_tournament(2, blocks=3, **keys)
+    notes = play(changed).log.notes
+    assert f"changed since this run was played last: {change}" in notes
+    text = read_journal(run_folder.journal)
+    if "->" in change and change.partition(":")[0] not in ("stop_when", "ratings.anchor"):
+        assert Run(run_folder).machine_changes == [f"changed while the run went on: {change}"]
+        assert text.settings == loose_settings(changed)
+    lines = len(text.events)
+    assert not [note for note in play(changed).log.notes if note.startswith("changed")]
+    assert len(read_journal(run_folder.journal).events) == lines
+
+
+def test_a_run_of_a_version_that_kept_no_settings_takes_those_of_the_file_without_a_word(begun, play, run_folder):
+    tournament = begun()
+    (created,) = read_journal(run_folder.journal).events[:1]
+    fields = {name: value for name, value in created.fields.items() if name != "settings"}
+    for path in run_folder.path.glob("tournament.*"):
+        path.unlink()
+    with Journal(run_folder.journal, JournalText()) as journal:
+        journal.append("created", **fields)
+    assert play(tournament).log.notes == []
+    assert read_journal(run_folder.journal).settings == loose_settings(tournament)
 
 
 def test_a_weaker_sandbox_is_refused_and_nothing_is_played(begun, play, run_folder):
