@@ -43,8 +43,12 @@ class Explained:
 
 
 _PLATFORM_ERRNOS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
+_PATH_ERRNOS = frozenset(
+    {errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO, errno.EEXIST, errno.EBUSY}
+)
+_LOOP = "Symlink loop from "
 _LONGEST = 1000
 """Characters of an error. Of a longer one as many of its begin and of its end are shown as `_EACH` says."""
 
@@ -67,6 +71,8 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         )
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return Explained("interrupted", "run the same command again to continue", ExitCode.INTERRUPTED)
+    if isinstance(error, RuntimeError) and str(error).startswith(_LOOP):  # as Python says it before 3.13
+        return Explained(f"{str(error).removeprefix(_LOOP)} links to itself", "correct or remove it", ExitCode.USAGE)
     if isinstance(error, OSError):
         return _system(error)
     if isinstance(error, MemoryError):
@@ -113,7 +119,7 @@ def _code(error: BaseException) -> ExitCode:
 def _system(error: OSError) -> Explained:
     where = f" {error.filename}:" if error.filename else ""
     if error.errno in _PLATFORM_ERRNOS:
-        step = "free what is short (disk, memory, open files), then run the same command again"
+        step = "free what is short (disk, memory, open files) or raise its limit, then run the same command again"
         return Explained(f"the system refuses:{where} {error.strerror}", step, ExitCode.PLATFORM)
     if error.errno == errno.EROFS:
         step = "choose another folder: nothing can be written in this one"
@@ -121,7 +127,7 @@ def _system(error: OSError) -> Explained:
     if error.errno in (errno.EACCES, errno.EPERM):
         step = "check the path and its rights, or choose another folder"
         return Explained(f"{where.strip()} {error.strerror}".strip(), step, ExitCode.USAGE)
-    if error.errno in (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+    if error.errno in _PATH_ERRNOS:
         return Explained(f"{where.strip()} {error.strerror}".strip(), "check the path and its rights", ExitCode.USAGE)
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 

@@ -18,6 +18,7 @@ from referee.record.store import RecordStore, names_record
 from referee.run.head import head_file
 from referee.run.journal import JournalText, read_journal
 from referee.schedule.config import digest, make_field
+from referee.schedule.formats import stages
 from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.spec import RESOURCE_KEYS
 
@@ -265,14 +266,21 @@ def _differs_in_length(begun: Mapping[str, Any], description: Mapping[str, Any])
 
 
 def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
-    """Every run in `out` with what it was begun with, by its journal's first line; passed over where that is none."""
+    """Every run in `out` with what it was begun with; passed over where that cannot be read."""
     for path in sorted(out.iterdir()) if out.is_dir() else ():
         folder = RunFolder(path)
-        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), open_ordinary(folder.journal) as file:
-            configuration = json.loads(file.readline())[2]["configuration"]
-            digest(configuration)
-            if isinstance(configuration, dict):
-                yield folder, configuration
+        if (configuration := _begun_with(folder)) is not None:
+            yield folder, configuration
+
+
+def _begun_with(folder: RunFolder) -> dict[str, Any] | None:
+    """What a run was begun with, by its journal's first line, which alone is read; None where that is none."""
+    with suppress(OSError, ValueError, TypeError, LookupError, RecursionError), open_ordinary(folder.journal) as file:
+        configuration = json.loads(file.readline())[2]["configuration"]
+        digest(configuration)
+        if isinstance(configuration, dict):
+            return configuration
+    return None
 
 
 def has_run(out: Path, description: Mapping[str, Any]) -> bool:
@@ -294,7 +302,12 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
         )
     has, wanted = lengths
     short = [name for name in wanted if is_shorter(name, wanted[name], has[name])]
-    said = "; ".join(f"{name} = {has[name]}, and the file says {wanted[name]}" for name in short)
+    file = {**description["settings"], "blocks": description["blocks"]}
+    said = "; ".join(
+        f"{name} = {has[name]}, and the file "
+        + (f"without {name} asks for {wanted[name]}" if file.get(name) is None else f"says {wanted[name]}")
+        for name in short
+    )
     lowest = " and ".join(f"{name} = {has[name]}" for name in short)
     return ChangedError(
         f"the run in {folder.path} has {said}: a run cannot become shorter",
@@ -357,11 +370,8 @@ def _numbered(out: Path, name: str) -> list[RunFolder]:
 
 def _belongs(folder: RunFolder, name: str) -> bool:
     """Whether the folder's run is of this tournament, not of one that is called like a numbered run of it."""
-    try:
-        created = read_journal(folder.journal).created
-    except JournalError:
-        return True  # whoever wants to go on with it gets to hear of the damage
-    return created is None or created.fields["configuration"]["name"] == name
+    begun = _begun_with(folder)
+    return begun is None or begun.get("name") == name  # a damaged journal is told where the run is to go on
 
 
 def check_no_records(folder: RunFolder) -> None:
@@ -407,7 +417,12 @@ def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             for place, bot in enumerate(item, start=1):
                 yield from _flat_item(f"{key}[{place}]", bot)
         elif isinstance(item, Mapping):
-            yield from ((f"{key}.{name}", inner) for name, inner in item.items())
+            for name, inner in item.items():
+                if name == stages.FORMAT.name:
+                    for place, stage in enumerate(inner, start=1):
+                        yield from _flat_item(f"{name}[{place}]", {**stage, **stage["settings"], "settings": {}})
+                else:
+                    yield f"{key}.{name}", inner
         else:
             yield key, item
 

@@ -29,7 +29,7 @@ from referee.process.manifest import BotNameError, clashes, plays
 from referee.process.paths import is_there
 from referee.process.sandbox import Profile
 from referee.run.folder import RunFolder, check_configuration, is_renamed, run_folders
-from referee.run.journal import read_journal
+from referee.run.journal import read_brief, read_journal
 from referee.run.participants import Participant, newest_participants, participants_of
 from referee.schedule.config import make_field
 from referee.schedule.formats.registry import by_game_formats, get_format
@@ -68,13 +68,13 @@ def load_tournament(
     kept: list[Entry] = []
     begun_with = zip(_in_places(config, known), _begun(config, known), strict=True)
     for bot, entry, (there, begun) in zip(config.bots, found, begun_with, strict=True):
-        if isinstance(entry, Entry) and entry.id in ids:
-            entries.append(entry)
-        elif stored := _stored(config, bot, begun, to_play=to_play, elsewhere=elsewhere):
-            entries.append(stored)
+        same = entry if isinstance(entry, Entry) and entry.id in ids else None
+        stored = None
+        if same is None or _differs(same, begun):
+            stored = _stored(config, bot, begun, to_play=to_play, elsewhere=elsewhere)
+        if stored is not None:
             kept.append(stored)
-        else:
-            entries.append(_stand_in(bot, gone, entry, there))
+        entries.append(stored or same or _stand_in(bot, gone, entry, there))
     for one, other in combinations(range(len(entries)), 2):
         if error := _pair_problem(config, config.bots[other], entries[one], entries[other]):
             raise error
@@ -95,11 +95,13 @@ def fitting_run(path: Path, out: Path) -> RunFolder | None:
     they are on disk, else the newest that it fits with bots from the store. The name alone does not tell: other files
     may have the same, and the file may be edited and edited back. None if it fits none of them."""
     fitting: list[RunFolder] = []
+    bots: tuple[Participant, ...] | None = None
     for folder in reversed(run_folders(out, tournament_name(path))):
         with suppress(ExpectedError):
-            text = read_journal(folder.journal)
+            text = read_brief(folder.journal)
             if text.created is not None:
-                tournament = load_tournament(path, participants_of(text), to_play=False)
+                if bots != (known := participants_of(text)):  # most runs of a file have the same bots
+                    tournament, bots = load_tournament(path, known, to_play=False), known
                 if check_configuration(folder, text, describe(tournament)) is None:
                     if not tournament.kept:
                         return folder
@@ -160,6 +162,14 @@ def _not_in_run(bot: BotConfig) -> tuple[str, str]:
     """Why a bot that came later is not in the run, and what to do."""
     words = ["crosstown", "add", "RUN", str(bot.folder)]
     return "the run began without it", f"to let it join: {shlex.join(words)}"
+
+
+def _differs(entry: Entry, begun: Participant | None) -> bool:
+    """Whether a bot of the same id has other files than the run began with: its id does not tell which of its files may
+    be executed."""
+    if begun is None or begun.entry_id != entry.id or not entry.content:
+        return False
+    return entry.content != begun.content
 
 
 def _place_of(bot: BotConfig) -> str:
@@ -311,6 +321,7 @@ def _stored(
 
 
 def _real(folder: Path) -> Path:
+    """Its path without links; of a link that leads to itself, for which `Path.resolve` raises, its own."""
     return Path(os.path.realpath(folder))
 
 
@@ -318,10 +329,10 @@ def folders_needed(config: TournamentConfig, known: Sequence[Participant]) -> li
     """The bots of the file but those whose folder is only there for bots that have left."""
     copies = {bot.name for bot in config.bots if bot.copy_of}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.folder and bot.name not in copies]
-    left = Counter(Path(bot.folder).resolve() for bot in gone)
+    left = Counter(_real(Path(bot.folder)) for bot in gone)
     started = [bot for bot in config.bots if bot.remote is None and not bot.copy_of]
-    named = Counter(bot.folder.resolve() for bot in started)
-    return [bot for bot in started if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
+    named = Counter(_real(bot.folder) for bot in started)
+    return [bot for bot in started if named[_real(bot.folder)] > left[_real(bot.folder)]]
 
 
 def changed_since(tournament: Tournament, known: Sequence[Participant] = ()) -> list[tuple[str, Path]]:
@@ -368,7 +379,7 @@ def _stand_in(
         if (
             one.folder
             and (
-                there.resolve() == bot.folder.resolve()
+                _real(there) == _real(bot.folder)
                 or (lost and there.name == bot.folder.name)
                 or (one is in_place and bot.folder.is_symlink())
             )

@@ -180,6 +180,14 @@ def test_a_file_with_fewer_blocks_than_its_run_has_is_refused_with_both_numbers(
         choose_folder(out, describe(make_tournament(blocks=5, seed=2)), new=False)
 
 
+def test_a_swiss_whose_file_says_no_rounds_any_more_is_refused_as_it_is(make_tournament, out):
+    """It said that the file says a number which is not in it."""
+    folder = RunFolder(out / "cup")
+    begin(folder, describe(make_tournament(4, format="swiss", more="[swiss]\nrounds = 3")))
+    with pytest.raises(ChangedError, match="has rounds = 3, and the file without rounds asks for 2: a run cannot"):
+        choose_folder(out, describe(make_tournament(4, format="swiss")), new=False)
+
+
 def test_a_large_number_of_blocks_is_told_whole(make_tournament, out):
     folder = RunFolder(out / "cup")
     begin(folder, describe(make_tournament(blocks=1_234_567)))
@@ -190,9 +198,10 @@ def test_a_large_number_of_blocks_is_told_whole(make_tournament, out):
 
 def test_what_is_no_journal_in_the_place_of_another_journal_is_passed_over(make_tournament, out):
     begin(RunFolder(out / "last week"), describe(make_tournament()))
-    for name in ("pipe", "list"):
+    for name in ("pipe", "list", "empty list"):
         (out / name).mkdir()
     os.mkfifo(out / "pipe" / "tournament.jsonl")
+    (out / "empty list" / "tournament.jsonl").write_text("[]\n")
     (out / "list" / "tournament.jsonl").write_text('["created", "", {"configuration": []}, ""]\n')
     assert choose_folder(out, describe(make_tournament()), new=False).path == out / "last week"
 
@@ -208,6 +217,16 @@ def test_differences_name_what_came_and_went(make_tournament):
     assert changes(two, two) == ()
     assert any(line.startswith("bots[3].name: nothing -> ") for line in changes(two, three))
     assert any(line.startswith("bots[3].name: ") and line.endswith(" -> nothing") for line in changes(three, two))
+
+
+def test_the_difference_between_two_stages_is_named(make_tournament):
+    """Both values were the same, as long lists are cut: a line that said nothing."""
+    first = "[[stages]]\ngroups = 2\nadvance = 1\n"
+    begun, other = (
+        describe(make_tournament(4, format="stages", more=f'{first}{line}[[stages]]\nformat = "knockout"\n'))
+        for line in ("", "same_seeds = true\nblocks = 3\n")
+    )
+    assert changes(begun, other) == ("stages[1].blocks: 2 -> 3", "stages[1].same_seeds: false -> true")
 
 
 def test_a_second_run_of_a_tournament_is_told_from_the_first_by_its_title(tmp_path):

@@ -54,11 +54,16 @@ def change(folder: Path) -> None:
     (folder / "bot.py").write_text("# better\n")
 
 
+def loop(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to(folder)
+
+
 def spoil(folder: Path) -> None:
     (folder / "bot.toml").write_text("not TOML")
 
 
-@pytest.mark.parametrize("happens", [change, shutil.rmtree, spoil], ids=["changed", "gone", "spoilt"])
+@pytest.mark.parametrize("happens", [change, shutil.rmtree, spoil, loop], ids=["changed", "gone", "spoilt", "loop"])
 def test_a_run_goes_on_with_its_bots_as_it_began(begun, play, run_folder, tmp_path, happens):
     tournament = begun()
     happens(tmp_path / "bots" / "bot1")
@@ -67,11 +72,26 @@ def test_a_run_goes_on_with_its_bots_as_it_began(begun, play, run_folder, tmp_pa
     again = load(tournament, run_folder)
     assert [entry.id for entry in again.entries] == [entry.id for entry in tournament.entries]
     assert [entry.name for entry in again.kept] == ["bot1"]
+    assert len(sources_needed(tournament.config, newest_participants(run_folder.path.parent, "cup"))) == 3
     assert (again.kept[0].home / "bot.py").read_text() == "# bot1\n"
     assert choose_folder(run_folder.path.parent, describe(again), new=False).path == run_folder.path
     assert play(again).summary.complete
     ids = {seat.entry_id for path in run_folder.matches.glob("*.gz") for seat in read_record(path).header.seats}
     assert ids == {entry.id for entry in tournament.entries}
+
+
+def test_a_file_that_may_not_be_executed_any_more_is_another_version_too(begun, run_folder, write_bot, tmp_path):
+    """The bot's id is the same, so it played on without its engine, and nothing was said."""
+    engine = write_bot("bot1") / "engine"
+    engine.write_text("#!/bin/sh\n")
+    engine.chmod(0o755)
+    tournament = begun()
+    engine.chmod(0o644)
+    again = load(tournament, run_folder)
+    assert [entry.name for entry in again.kept] == ["bot1"]
+    assert (again.kept[0].home / "engine").stat().st_mode & 0o111
+    shutil.rmtree(tournament.entries[1].home.parent)  # where the store has lost it, it is not refused
+    assert load(tournament, run_folder).kept == ()
 
 
 def test_folders_that_are_as_they_were_need_no_word(begun, run_folder):
