@@ -3,6 +3,7 @@
 import getpass
 import os
 import shlex
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -365,7 +366,7 @@ def whether_again(run: "Run", match_id: str) -> str:
         return f"it is not played again, for {names} {'is' if len(gone) == 1 else 'are'} out of the run"
     if run.at_work:
         return "it is played again"
-    return f"it is played again by: {_go_on(run)}"
+    return _go_on(run, "it is played again by")
 
 
 def _whole_id(run: "Run", wanted: str) -> str:
@@ -392,22 +393,40 @@ def then(run: "Run") -> str:
     """What follows from a decision."""
     if run.at_work:
         return "the runner at work goes on with this"
-    return f"continue with: {_go_on(run)}"
+    return _go_on(run, "continue with")
 
 
-def _go_on(run: "Run") -> str:
-    """The command that takes the run up again."""
+def _go_on(run: "Run", what: str) -> str:
+    """The command that takes the run up again, behind `what` it does; or why there is none."""
     from referee.schedule.formats.comparison import NAME as COMPARISON
 
     if run.configuration["format"] == COMPARISON:
-        return "crosstown compare, with the same words as before"
+        return f"{what}: crosstown compare, with the same words as before"
     file = run.file or Path("FILE")
-    out = run.folder.path.parent
+    folder, out = run.folder.path, run.folder.path.parent
     elsewhere = [] if out.resolve() == Path("runs").resolve() else ["--out", str(out)]
     here = Path.cwd()
-    return shlex.join(
+    command = shlex.join(
         ["crosstown", "run", str(file.relative_to(here) if file.is_relative_to(here) else file), *elsewhere]
     )
+    if run.file is not None and not file.is_file():
+        return f"{what}: {command}, with the tournament file, which is not there any more"
+    if (newer := _continued(run, file)) not in (None, folder):
+        return f"{command} continues {newer}, a newer run; to continue {folder}, move the newer one out of {out}"
+    return f"{what}: {command}"
+
+
+def _continued(run: "Run", file: Path) -> Path | None:
+    """The folder of the run that a tournament file continues; None where that is not known, as of a damaged file."""
+    from referee.errors import ExpectedError
+    from referee.run.folder import run_folders
+    from referee.tournament.entrants import fitting_run
+
+    out = run.folder.path.parent
+    with suppress(ExpectedError, OSError):
+        if len(run_folders(out, run.configuration["name"])) > 1 and (found := fitting_run(file, out)):
+            return found.path
+    return None
 
 
 def who() -> str:

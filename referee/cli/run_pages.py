@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from leaderboard.indexer import Indexer
 from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings
+from referee.errors import PlatformError
 from referee.process.busy import BusyMeter
 from referee.process.entry import is_built
 from referee.record import Record
@@ -386,22 +387,28 @@ def play_tournament(
         from leaderboard.stopping import StoppingRule
 
         rule = StoppingRule(when, [entry.name for entry in tournament.entries])
-    played = play(
-        first,
-        folder,
-        workers,
-        again=with_joined,
-        quiet=quiet or as_json,
-        decide=rule,
-        outlook=None if rule is None else rule.said,
-        cores=sets,
-        accept_weaker=accept_weaker,
-        secret=secret,
-        head_file=head_file,
-        scheduler=scheduler,
-        early=early,
-        table_if_stopped=as_json,
-    )
+    try:
+        played = play(
+            first,
+            folder,
+            workers,
+            again=with_joined,
+            quiet=quiet or as_json,
+            decide=rule,
+            outlook=None if rule is None else rule.said,
+            cores=sets,
+            accept_weaker=accept_weaker,
+            secret=secret,
+            head_file=head_file,
+            scheduler=scheduler,
+            early=early,
+            table_if_stopped=as_json,
+        )
+    except PlatformError as error:
+        if not new or not Run(folder).begun:
+            raise
+        step = f"{error.next_step}; but without --new, which would begin another run beside {folder.path}"
+        raise PlatformError(str(error), step) from error
     tournament = played.tournament
     if as_json:
         print_json(_outcome(folder, played))

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.completeness import gaps_of
+from referee.cli import run_pages
 from referee.cli.app import run_command
+from referee.errors import PlatformError
 from referee.record import read_record
 from referee.run.journal import Journal, read_journal
 from referee.run.participants import participants_of
@@ -865,6 +867,65 @@ def test_of_two_files_with_one_name_each_names_its_own_run(two_files):
         before = sizes(here)
         assert here.command("extend", file, "--blocks", "1")[0] == 0
         assert [name for name, size in sizes(here).items() if size != before[name]] == [run]
+
+
+def test_a_command_about_an_older_run_says_that_its_file_continues_a_newer_one(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    assert here.command("run", here.file, "--quiet")[0] == 0
+    assert here.command("run", here.file, "--quiet", "--new")[0] == 0
+    for words in (("extend", "cup", "--blocks", "1"), ("annul", "cup", here.matches()[0], "--replay")):
+        code, out, err = here.command(*words)
+        assert code == 0, err
+        newer = "crosstown run cup.toml continues runs/cup-2, a newer run; to continue runs/cup, move the newer one"
+        assert f"; {newer} out of runs\n" in out
+    assert here.command("extend", "cup-2", "--blocks", "1")[1].endswith("; continue with: crosstown run cup.toml\n")
+
+
+def test_a_new_run_that_the_machine_stops_is_to_be_continued_without_new(organiser, monkeypatch):
+    """The same command, as the error said, began another run, and what had been played was not gone on with."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    play = run_pages.play
+
+    def full(*given, **keys):
+        play(*given, **keys)
+        raise PlatformError("the disk is full", "free some space, then run the same command again")
+
+    monkeypatch.setattr(run_pages, "play", full)
+    told = "next: free some space, then run the same command again"
+    code, _, err = here.command("run", here.file, "--quiet", "--new")
+    assert (code, err.endswith(f"{told}; but without --new, which would begin another run beside runs/cup-2\n")) == (
+        3,
+        True,
+    ), err
+    code, _, err = here.command("run", here.file, "--quiet")
+    assert (code, err.endswith(f"{told}\n")) == (3, True), err
+
+
+def test_a_bot_whose_name_is_the_entry_id_of_another_is_not_taken_for_it(organiser):
+    """Whoever came first in the file was withdrawn."""
+    here = organiser()
+    here.begin(3, "round-robin")
+    victim = participants_of(read_journal(here.run.journal))[1]
+    here.file.write_text(here.file.read_text().replace('name = "bot0"', f'name = "{victim.entry_id}"'))
+    assert here.command("run", here.file, "--quiet", "--new")[0] == 0
+    first = participants_of(read_journal(here.run.path.with_name("cup-2") / "tournament.jsonl"))[0]
+    code, _, err = here.command("withdraw", "cup-2", victim.entry_id)
+    assert code == 2
+    assert f"is the entry id of 'bot1', and the name of the bot with the entry id {first.entry_id}" in err
+    assert here.command("withdraw", "cup-2", first.entry_id)[0] == 0
+    assert here.command("reinstate", "cup-2", first.entry_id)[0] == 0
+    assert here.command("withdraw", "cup-2", "bot1")[0] == 0
+
+
+def test_a_command_about_a_run_whose_file_is_gone_says_so(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.file.unlink()
+    code, out, err = here.command("extend", "cup", "--blocks", "1")
+    gone = "; continue with: crosstown run cup.toml, with the tournament file, which is not there any more\n"
+    assert (code, out.endswith(gone)) == (0, True), (out, err)
 
 
 def test_of_two_files_with_one_name_each_continues_its_own_run(two_files):
