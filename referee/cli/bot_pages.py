@@ -14,18 +14,22 @@ from pathlib import Path
 import referee
 from referee.cli.find import failed_starts_in
 from referee.cli.output import console, print_json, print_table, table
-from referee.errors import PlatformError, UsageError
-from referee.process.entry import EntryError, NotBuiltError, ids_with, load_entry
+from referee.errors import ExpectedError, PlatformError, UsageError, without_middle
+from referee.folders import cache_folder
+from referee.process.entry import EntryError, NotBuiltError, ids_with, load_entry, source_id
 from referee.process.manifest import (
     BUILD_OUTPUT,
     FILE_NAME,
     BotNameError,
+    Manifest,
     ManifestError,
     OptionValue,
     check_name,
     load_manifest,
 )
-from referee.process.sources import PROTO, copy_protos
+from referee.process.packages import read_requirements
+from referee.process.paths import is_folder
+from referee.process.sources import PROTO, copy_protos, read_sources
 from referee.run.journal import read_brief
 from referee.run.participants import participants_of
 from referee.texts import one_line
@@ -107,21 +111,27 @@ def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:
             out.print(Text(one_line(line)))
 
 
-def _manifests(folder: Path) -> Iterator[Path]:
+_MOST_DEPTH = 64
+"""How far below a folder bots are looked for: a path of the system ends somewhere."""
+
+
+def _manifests(folder: Path, depth: int = 0) -> Iterator[Path]:
     """Not below hidden folders or what builds made. A folder that this user may not read is one, to be told so."""
     if not os.access(folder, os.R_OK | os.X_OK):
         yield folder
         return
-    if (folder / FILE_NAME).is_file():
+    if os.path.lexists(folder / FILE_NAME):
         yield folder
+    if depth > _MOST_DEPTH:
+        return
     for inside in folder.iterdir():
         if (
-            inside.is_dir()
+            is_folder(inside)
             and not inside.is_symlink()
             and not inside.name.startswith(".")
             and inside.name not in BUILD_OUTPUT
         ):
-            yield from _manifests(inside)
+            yield from _manifests(inside, depth + 1)
 
 
 def _found(folder: Path) -> Found:
@@ -134,10 +144,26 @@ def _found(folder: Path) -> Found:
         entry = load_entry(folder, built_in=None if manifest.build else folder.resolve())  # a list keeps no copies
         state, problem, entry_id = "built" if entry.builds else "ready", "", entry.id
     except NotBuiltError as error:
-        state, problem, entry_id = "not built", error.sentence, ""
+        state, problem, entry_id = "not built", f"{error.sentence}{_failed_build(folder, manifest)}", ""
     except (ManifestError, EntryError, BotNameError) as error:
         state, problem, entry_id = "broken", error.sentence, ""
     return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)
+
+
+def _failed_build(folder: Path, manifest: Manifest) -> str:
+    """How the last build of a bot as it is now failed, as the end of a sentence; '' if it did not, or was not tried."""
+    with suppress(ExpectedError, OSError):
+        requirements = read_requirements(folder, manifest)
+        ids = [requirements.id] if requirements else []
+        ids += [source_id(folder, manifest, read_sources(folder, manifest))] if manifest.build else []
+        for place in (cache_folder() / one for one in ids):
+            homes = [home for home in place.iterdir() if home.name.isdecimal()] if place.is_dir() else []
+            last = max(homes, key=lambda home: int(home.name), default=place)
+            if (last / "log.txt").is_file() and not (last / "bot").exists():  # a failed build leaves its log alone
+                lines = (last / "log.txt").read_text(errors="replace").split("\n")
+                said = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
+                return f"; its last build failed: {without_middle(said.strip(), 300, 200, 100)} ({last / 'log.txt'})"
+    return ""
 
 
 _INSTALLED = Path(referee.__file__).parent / "kits"

@@ -147,10 +147,11 @@ def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -
     if frames := own_frames(str(fault.evidence.get("stacks", ""))):
         yield f"where {seat.name} (seat {fault.seat + 1}) was when its time was up:"
         yield from (f"    {without_store(frame)}" for frame in frames[:_LAST_WORDS])
-    title = f"the end of what {seat.name} (seat {fault.seat + 1}) printed to stderr"
-    stderr = str(fault.evidence.get("stderr", ""))
-    yield from _last_words(title, stderr)
-    if str(fault.evidence.get("stdout", "")).strip():
+    stderr, stdout = (str(fault.evidence.get(name, "")) for name in ("stderr", "stdout"))
+    said = stderr.strip()
+    title = f"the end of what {seat.name} (seat {fault.seat + 1}) printed to {'stderr' if said else 'stdout'}"
+    yield from _last_words(title, stderr if said else stdout)
+    if said and stdout.strip():
         yield f"{seat.name} (seat {fault.seat + 1}) printed to stdout, too: --output shows it"
     sandbox = sandboxes.get(seat.entry_id)
     if advice := missing_package(stderr):

@@ -306,7 +306,7 @@ class RecordStore:
                     if match_id in packed and (known := _find_packed(path := self.folder / name)):
                         _drop_copy(path, *known)
         except OSError as error:
-            raise _trouble(error) from error
+            raise _trouble(error, self.folder) from error
         except RecordError as error:
             raise PlatformError(str(error), error.next_step) from error
         return Records(self.folder, _sorted(packed | found) if packed else found)
@@ -335,7 +335,7 @@ class RecordStore:
             if packed is not None:
                 target = self._take_out(*packed, target)
         except OSError as error:
-            raise _trouble(error) from error
+            raise _trouble(error, self.folder) from error
         return target
 
     def _take_out(self, archive: Archive, packed: Packed, target: Path) -> Path:
@@ -376,7 +376,7 @@ class RecordStore:
                 while by_day[day] and not stop():
                     done = self._pack_some(day, by_day[day], fits, done)
         except OSError as error:
-            raise _trouble(error) from error
+            raise _trouble(error, self.folder) from error
         return done
 
     def _pack_some(self, day: str, waiting: list[Path], fits: Callable[[str, bytes], bool], done: Packing) -> Packing:
@@ -615,8 +615,8 @@ def _record_name(file_name: str) -> str:
     return ""
 
 
-def _trouble(error: OSError) -> PlatformError:
+def _trouble(error: OSError, folder: Path) -> PlatformError:
     return PlatformError(
-        f"cannot change {error.filename}: {error.strerror}",
+        f"cannot change {error.filename or folder}: {error.strerror}",
         "free some space or check the rights of the folder, then run the same command again",
     )

@@ -14,6 +14,7 @@ import pytest
 from referee.cli.app import run_command
 from referee.cli.bot_pages import KITS, kit_folder
 from referee.process.manifest import ManifestError, parse_manifest
+from referee.process.trees import remove_tree
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
 from referee.schedule.config import digest
@@ -155,6 +156,42 @@ def test_a_broken_bot_is_listed_with_its_problem_and_hides_no_other(say: Say, tm
     assert "good" in out
     assert "broken" in out
     assert "bot.toml:1: " in out or "the key 'version' is missing" in out
+
+
+def test_a_folder_that_lies_too_deep_for_a_path_hides_no_bot(say: Say, tmp_path: Path) -> None:
+    """The command failed: "File name too long"."""
+    say("bots", "new", "--lang", "python", "good")
+    inside = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir("n" * 200, dir_fd=inside)
+        outer, inside = inside, os.open("n" * 200, os.O_RDONLY, dir_fd=inside)
+        os.close(outer)
+    os.close(inside)
+    code, out, _ = say("bots", "list", ".", "--json")
+    remove_tree(tmp_path / ("n" * 200))
+    assert (code, [bot["name"] for bot in json.loads(out)["bots"]]) == (0, ["good"])
+
+
+def test_a_bot_whose_bot_toml_is_no_file_is_listed_as_broken(say: Say, tmp_path: Path) -> None:
+    """It was not listed at all."""
+    (tmp_path / "mine" / "bot.toml").mkdir(parents=True)
+    code, out, _ = say("bots", "list", ".", "--json")
+    (bot,) = json.loads(out)["bots"]
+    assert (code, bot["state"]) == (0, "broken")
+    assert "bot.toml: is not a file" in bot["problem"]
+
+
+def test_the_list_says_how_the_last_build_of_a_bot_failed(say: Say, tmp_path: Path) -> None:
+    """Only that it is not built was said."""
+    bot = tmp_path / "mine"
+    bot.mkdir()
+    manifest = 'name = "mine"\nversion = "1"\ngames = ["*"]\nrun = ["bin/bot"]\nbuild = ["sh", "-c", "{}"]\n'
+    (bot / "bot.toml").write_text(manifest.format("echo no such header >&2; exit 3"))
+    assert say("bots", "build", "mine", "--plain")[0] == 1
+    said = json.loads(say("bots", "list", ".", "--json")[1])["bots"][0]["problem"]
+    assert "; its last build failed: no such header (" in said
+    (bot / "bot.toml").write_text(manifest.format("true"))
+    assert "failed" not in json.loads(say("bots", "list", ".", "--json")[1])["bots"][0]["problem"]
 
 
 def test_a_folder_that_this_user_may_not_read_is_listed_as_broken(say: Say, tmp_path: Path, monkeypatch) -> None:

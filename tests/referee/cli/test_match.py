@@ -202,6 +202,16 @@ def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Pat
 
 
 @pytest.mark.slow
+def test_why_a_bot_did_not_start_is_shown_where_it_printed_that_to_stdout(say: Say, tmp_path: Path) -> None:
+    """Only that it had printed something was said."""
+    bot = write_bot(tmp_path / "mine", "return 0")
+    (Path(bot) / "bot.py").write_text("print('no weights here')\nraise SystemExit(3)\n")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "the end of what mine (seat 2) printed to stdout:\n    no weights here\n" in done.stdout
+    assert "too: --output" not in done.stdout
+
+
+@pytest.mark.slow
 def test_a_bot_whose_end_fails_has_no_fault_but_its_author_reads_why(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "return 0\n    def end(self, result): raise ValueError('no file for my log')")
     done = say("shibuya", "--seat", bot, "--seat", RANDOM)
