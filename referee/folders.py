@@ -177,7 +177,7 @@ def cache_folder() -> Path:
     place = _base_folder("XDG_CACHE_HOME", ".cache") / "crosstown"
     if _can_be_written(place):
         return place
-    own = Path(tempfile.gettempdir()).absolute() / f"crosstown-cache-{os.getuid()}"
+    own = temporary_folder() / f"crosstown-cache-{os.getuid()}"
     with suppress(FileExistsError):
         own.mkdir(mode=0o700)
     found = own.lstat()
@@ -206,11 +206,16 @@ def refuse_descriptors(listening: socket.socket) -> None:
         listening.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)
 
 
+def temporary_folder() -> Path:
+    """Where folders and files that nobody keeps are made: that of TMPDIR, else the system's."""
+    return Path(tempfile.gettempdir()).absolute()
+
+
 def make_socket_folder() -> Path:
     """A new private folder whose path leaves room for the names of sockets. OSError or FolderError."""
-    candidates = [tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/run", "/dev/shm"]  # noqa: S108
+    others = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/run", "/dev/shm"]  # noqa: S108
     wrong = ""
-    for place in (Path(text).absolute() for text in candidates if text):
+    for place in (temporary_folder(), *(Path(text).absolute() for text in others if text)):
         fits = len(os.fsencode(place)) + _ROOM_BYTES <= MAX_SOCKET_PATH_BYTES
         if not fits or not _IN_ADDRESSES.fullmatch(str(place)):
             wrong = wrong or f"the path {place} is too long for a socket, or has a character that gRPC does not accept"

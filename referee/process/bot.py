@@ -14,7 +14,6 @@ import signal
 import signal as signals
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from referee.folders import temporary_folder
 from referee.process.cgroup import PREFIX, Group, claim
 from referee.process.child_reaper import ChildReaper, end_marked, reap
 from referee.process.entry import Entry
@@ -340,7 +340,7 @@ class BotProcess:
         began_ns = time.monotonic_ns()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
             try:
-                scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
+                scratch = temporary_folder() / f"{PREFIX}{secrets.token_hex(8)}"
                 undo.callback(remove_tree, scratch)
                 lock = claim(scratch)
                 undo.callback(os.close, lock)

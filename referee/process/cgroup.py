@@ -8,13 +8,13 @@ import fcntl
 import os
 import secrets
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from referee.folders import temporary_folder
 from referee.process.meter import Meter
 from referee.process.processes import send
 from referee.process.trees import remove_tree
@@ -335,7 +335,7 @@ def sweep_folders() -> int:
     """Removes the private folders of bots whose referee and guardian are both dead. Returns how many."""
     own = os.getuid()
     removed = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in temporary_folder().glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder.lstat().st_uid == own and folder.is_dir() and not folder.is_symlink():
                 removed += abandoned(folder, remove_tree)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from referee.errors import ExpectedError
-from referee.folders import why_no_program
+from referee.folders import temporary_folder, why_no_program
 from referee.process.cgroup import Cgroups, find
 from referee.process.launch import LaunchContext, guardian_argv
 from referee.process.limits import ProcessLimits, Share, memory_room
@@ -300,7 +300,7 @@ def _kernel() -> Iterator[Row]:
 
 
 def _room() -> Iterator[Row]:
-    folder = tempfile.gettempdir()
+    folder = temporary_folder()
     free = shutil.disk_usage(folder).free
     yield (
         Row("temporary folder", "ok", f"{folder}, {free / _GIB:.1f} GiB free")

@@ -5,13 +5,13 @@ import secrets
 import selectors
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from referee.folders import temporary_folder
 from referee.process.cgroup import PREFIX, claim
 from referee.process.child_reaper import end_marked
 from referee.process.launch import BUILD_OOM_SCORE, LaunchContext, guardian_argv, make_group
@@ -64,7 +64,7 @@ def run_supervised(command: SupervisedCommand, output: Callable[[bytes], None]) 
     Raises OSError where nothing could be started.
     """
     with ExitStack() as undo:
-        scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
+        scratch = temporary_folder() / f"{PREFIX}{secrets.token_hex(8)}"
         undo.callback(remove_tree, scratch)
         undo.callback(os.close, claim(scratch))
         group = make_group(command.limits, command.context, undo)
