@@ -336,7 +336,7 @@ def test_every_seat_leaves_while_a_monster_may_reduce_damage_or_must_leave_manha
     """The two questions that few random matches ask, in positions that have them."""
     covered: Counter[str] = Counter()
     for seat, energy in ((2, 1), (2, 2)):
-        turn = Scene("q b m0 s", cards={seat: "of_another_world"}, energy=[0, 0, energy, 0])
+        turn = Scene("q b m0 s", cards={seat: "of_another_world", 3: "carapace"}, energy=[0, 0, energy, 0], carapace=2)
         turn.final("aahhcc").resolve("a")
         assert turn.asked == (seat, "respond")
         compare(turn.state, covered)
@@ -346,6 +346,10 @@ def test_every_seat_leaves_while_a_monster_may_reduce_damage_or_must_leave_manha
         assert turn.asked is not None
         assert turn.asked[1] == "leave"
         compare(turn.state, covered)
+        other = next(at for at, borough in enumerate(turn.state.borough) if borough == 0 and at != turn.asked[0])
+        alone = turn.state.clone()
+        alone.withdraw(other)
+        assert (alone.borough[turn.asked[0]], alone.space[turn.asked[0]] < 3) == (0, True), "it is alone, and stays"
     asked = {kind.partition(":")[0] for kind in covered}
     assert asked == {"respond", "leave"}
     assert {"respond: asked", "respond: open"} <= set(covered)
