@@ -308,7 +308,7 @@ class BotProcess:
         self._faulted = False
         self._finished = False
         self._stdout, self._stderr = Capture(limits.max_output_bytes), Capture(limits.max_output_bytes)
-        self._drain = Drain(self._loop, {pipes[0]: self._stdout, pipes[1]: self._stderr})
+        self._drain = Drain({pipes[0]: self._stdout, pipes[1]: self._stderr})
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._exited: asyncio.Future[Exit] = self._loop.create_future()
         self._gone: asyncio.Future[None] = self._loop.create_future()
@@ -437,28 +437,31 @@ class BotProcess:
     def output(self) -> Output:
         """What has been printed so far, also what is still in the pipes."""
         self._drain.take_what_is_there(chunks=1)
-        return Output(
-            self._stdout.head,
-            self._stdout.tail,
-            self._stdout.dropped_bytes,
-            self._stderr.head,
-            self._stderr.tail,
-            self._stderr.dropped_bytes,
-            self._stdout.earlier_bytes + self._stderr.earlier_bytes,
-        )
+        with self._drain.lock:
+            return Output(
+                self._stdout.head,
+                self._stdout.tail,
+                self._stdout.dropped_bytes,
+                self._stderr.head,
+                self._stderr.tail,
+                self._stderr.dropped_bytes,
+                self._stdout.earlier_bytes + self._stderr.earlier_bytes,
+            )
 
     def begin_output(self) -> None:
         """A match begins: from here on `output` has what is printed in it. What is in the pipes belongs to the last."""
         self._drain.take_what_is_there()
-        self._stdout.begin_part()
-        self._stderr.begin_part()
+        with self._drain.lock:
+            self._stdout.begin_part()
+            self._stderr.begin_part()
 
     def ask_for_stacks(self, *, prints_stacks: bool) -> None:
         """Have the bot print the stacks of its threads, if it is one that does on a signal. Returns at once. Unless it
         says that it `prints_stacks`, SIGUSR1 may mean something else to it: Node opens its debugger."""
         if not self._exited.done():
             self._drain.take_what_is_there()
-            self._stderr.copy = Capture(_STACKS_BYTES)
+            with self._drain.lock:
+                self._stderr.copy = Capture(_STACKS_BYTES)
             if not ask_for_stacks(self._meter.look(), (STACKS, signal.SIGUSR1) if prints_stacks else (STACKS,)):
                 self._stderr.copy = None
 

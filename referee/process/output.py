@@ -1,8 +1,11 @@
 """What a bot prints: read at all times, so that the bot never blocks on a full pipe, and kept in part."""
 
-import asyncio
 import contextlib
+import errno
+import math
 import os
+import select
+import threading
 import time
 from dataclasses import dataclass
 
@@ -110,32 +113,111 @@ _SLOW_READ_SHARE, _MOST_SLOW_PAUSE_S = 20, 0.5
 its second one it waits twice that time, after the third three times."""
 
 
-class Drain:
-    """The read ends of the pipes of one bot, owned from here on, drained into captures by callbacks of the loop.
+PATIENCE_S, _PATIENCE_SHARE = 1.0, 0.05
+"""So long, and this share of the time after that, the callers of one `Drain` wait for it in all."""
 
-    One chunk a stream and loop turn, and a budget of reads per window over all streams of the bot.
+
+class Drain:
+    """The read ends of the pipes of one bot, owned from here on, drained into captures by a thread of its own.
+
+    A pipe has a lock that a writer holds while the kernel fetches what it writes from memory. Each reader waits for it,
+    also one that asks not to wait, and a bot can make that last for minutes. So nobody else reads from them.
+
+    One chunk a stream in turn, and a budget of reads per window over all streams of the bot.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, captures: dict[int, Capture]) -> None:
-        self._loop = loop
+    def __init__(self, captures: dict[int, Capture]) -> None:
+        """Raises OSError."""
+        self.lock = threading.Lock()
+        """Of the captures."""
         self._captures = captures
         self._open = set(captures)
         self._reads = self._slow_reads = 0
         self._window_end_s = 0.0
-        self._paused: asyncio.TimerHandle | None = None
-        for file in captures:
+        self._answers = threading.Condition(self.lock)
+        self._asked = self._answered = 0
+        self._chunks = 0
+        """So many are asked for."""
+        self._closing = self._ended = False
+        self._patience_s, self._patience_seen_s = PATIENCE_S, time.monotonic()
+        self._woken, self._wakes = os.pipe()
+        for file in (*captures, self._woken, self._wakes):
             os.set_blocking(file, False)
-        self._resume()
+        self._thread = threading.Thread(target=self._run, name="output", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            os.close(self._woken)
+            os.close(self._wakes)
+            raise OSError(errno.EAGAIN, f"no thread to read its output: {error}") from None
 
-    def _resume(self) -> None:
-        self._paused = None
-        for file in self._open:
-            self._loop.add_reader(file, self._on_readable, file)
+    # For the referee
+
+    def take_what_is_there(self, chunks: int = _LAST_WORDS_CHUNKS) -> None:
+        """Have read what is in the pipes by now: after an exit, the last words. Bounded, if somebody still prints; one
+        chunk is what a pipe holds, unless each write to it is to be a read of its own."""
+        with self._answers:
+            if self._ended:
+                return
+            self._asked += 1
+            self._chunks, asked, began_s = chunks, self._asked, time.monotonic()
+            self._wake()
+            refill_s = _PATIENCE_SHARE * (began_s - self._patience_seen_s)
+            left_s = min(PATIENCE_S, self._patience_s + refill_s)
+            self._answers.wait_for(lambda: self._ended or self._answered >= asked, max(0.0, left_s))
+            self._patience_seen_s = time.monotonic()
+            self._patience_s = left_s - (self._patience_seen_s - began_s)
+
+    def close(self) -> None:
+        """Have closed what is still open; whoever still prints gets SIGPIPE."""
+        with self._answers:
+            self._closing = True
+            if not self._ended:
+                self._wake()
+        self._thread.join(max(0.0, self._patience_s))
+
+    def _wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wakes, b"x")
+
+    # In the thread
+
+    def _run(self) -> None:
+        try:
+            while self._open and not self._closing:
+                self._turn()
+        finally:
+            for file in list(self._open):
+                self._close(file)
+            with self._answers:
+                self._ended = True
+                os.close(self._woken)
+                os.close(self._wakes)
+                self._answers.notify_all()
+
+    def _turn(self) -> None:
+        pause_s = self._window_end_s - time.monotonic() if self._reads >= WINDOW_READS else 0.0
+        poller = select.poll()
+        for file in (self._woken, *(self._open if pause_s <= 0 else ())):
+            poller.register(file, select.POLLIN)
+        ready = {file for file, _ in poller.poll(math.ceil(pause_s * 1000) if pause_s > 0 else None)}
+        if self._woken in ready:
+            os.read(self._woken, 4096)
+            with self._answers:
+                asked, chunks = self._asked, self._chunks
+            if asked != self._answered:
+                self._take(chunks)
+                with self._answers:
+                    self._answered = asked
+                    self._answers.notify_all()
+        else:
+            for file in ready:
+                self._on_readable(file)
 
     def _on_readable(self, file: int) -> None:
         began_s = time.thread_time()
         self._read(file)
-        now_s, took_s = self._loop.time(), time.thread_time() - began_s
+        now_s, took_s = time.monotonic(), time.thread_time() - began_s
         if now_s >= self._window_end_s:
             self._window_end_s = now_s + WINDOW_S
             self._reads = 0
@@ -144,10 +226,13 @@ class Drain:
             self._slow_reads += 1
             pause_s = self._slow_reads * min(_MOST_SLOW_PAUSE_S, _SLOW_READ_SHARE * took_s)
             self._window_end_s, self._reads = max(self._window_end_s, now_s + pause_s), WINDOW_READS
-        if self._reads >= WINDOW_READS and self._paused is None:
-            for other in self._open:
-                self._loop.remove_reader(other)
-            self._paused = self._loop.call_at(self._window_end_s, self._resume)
+
+    def _take(self, chunks: int) -> None:
+        for file in list(self._open):
+            for _ in range(chunks):
+                began_s = time.thread_time()
+                if self._read(file) == 0 or time.thread_time() - began_s > SLOW_READ_S:
+                    break
 
     def _read(self, file: int) -> int:
         """Reads one chunk. Returns its size, 0 when there is nothing (any more)."""
@@ -159,28 +244,11 @@ class Drain:
             chunk = b""
         if not chunk:
             self._close(file)
-        self._captures[file].feed(chunk)
+        with self.lock:
+            self._captures[file].feed(chunk)
         return len(chunk)
 
-    def take_what_is_there(self, chunks: int = _LAST_WORDS_CHUNKS) -> None:
-        """Reads what is in the pipes by now: after an exit, the last words. Bounded, if somebody still prints; one
-        chunk is what a pipe holds, unless each write to it is to be a read of its own."""
-        for file in list(self._open):
-            for _ in range(chunks):
-                began_s = time.thread_time()
-                if self._read(file) == 0 or time.thread_time() - began_s > SLOW_READ_S:
-                    break
-
-    def close(self) -> None:
-        """Closes what is still open; whoever still prints gets SIGPIPE."""
-        if self._paused is not None:
-            self._paused.cancel()
-        for file in list(self._open):
-            self._close(file)
-
     def _close(self, file: int) -> None:
-        if file in self._open:
-            self._open.remove(file)
-            self._loop.remove_reader(file)
-            with contextlib.suppress(OSError):
-                os.close(file)
+        self._open.discard(file)
+        with contextlib.suppress(OSError):
+            os.close(file)

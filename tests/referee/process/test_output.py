@@ -1,7 +1,9 @@
 """What is kept of a stream: its head, its tail, and the count of what lay between."""
 
-import asyncio
 import os
+import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -47,22 +49,69 @@ def test_a_character_cut_between_head_and_tail_is_joined() -> None:
     assert Output(stdout_head=capture.head, stdout_tail=capture.tail).stdout_text() == "aëb"
 
 
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ours, theirs = os.pipe()
+    yield ours, theirs  # a drain closes the first
+    os.close(theirs)
+
+
+def until_read(kept: Capture, total_bytes: int) -> None:
+    end_s = time.monotonic() + 20
+    while kept.total_bytes < total_bytes and time.monotonic() < end_s:
+        time.sleep(0.001)
+    assert kept.total_bytes == total_bytes
+
+
 @pytest.mark.parametrize("slow", [True, False])
-async def test_after_a_slow_read_the_bot_waits(monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
+def test_after_a_slow_read_the_bot_waits(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
     """Its processes can have a hundred thousand epolls watch their end, which the kernel calls back in our thread."""
     monkeypatch.setattr(module, "SLOW_READ_S", -1 if slow else 3600)
     monkeypatch.setattr(module, "_SLOW_READ_SHARE", 1e12)
     monkeypatch.setattr(module, "_MOST_SLOW_PAUSE_S", 3600)
     monkeypatch.setattr(module, "WINDOW_READS", 1 << 60)
-    ours, theirs = os.pipe()
+    ours, theirs = pipe
     kept = Capture(1 << 20)
-    drain = Drain(asyncio.get_running_loop(), {ours: kept})
+    drain = Drain({ours: kept})
     for number in range(1, 4):
         os.write(theirs, b"x")
-        for _ in range(20):  # turns of the loop
-            await asyncio.sleep(0)
-        assert kept.total_bytes == (1 if slow else number)
+        until_read(kept, 1 if slow else number)
+    time.sleep(0.05 if slow else 0)
+    assert kept.total_bytes == (1 if slow else 3)
     drain.take_what_is_there()
     assert kept.total_bytes == 3
     drain.close()
+
+
+def test_a_read_that_does_not_end_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads from a pipe waits while the kernel fetches what a program writes to it, however long that takes."""
+    ours, theirs = pipe
+    fetched, read = threading.Event(), os.read
+
+    def slow_read(file: int, size: int) -> bytes:
+        if file == ours:
+            fetched.wait(60)
+        return read(file, size)
+
+    monkeypatch.setattr(os, "read", slow_read)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    kept = Capture(1 << 20)
+    drain = Drain({ours: kept})
+    os.write(theirs, b"x")
+    for _ in range(100):
+        drain.take_what_is_there()
+    drain.close()
+    assert not fetched.is_set()
+    assert kept.total_bytes == 0
+    fetched.set()
+    until_read(kept, 1)
+
+
+def test_the_thread_of_a_drain_ends_with_the_last_stream() -> None:
+    ours, theirs = os.pipe()
+    drain = Drain({ours: Capture(1)})
     os.close(theirs)
+    drain._thread.join(20)
+    assert not drain._thread.is_alive()
+    drain.take_what_is_there()
+    drain.close()
