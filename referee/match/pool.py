@@ -5,7 +5,7 @@ import os
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -35,6 +35,9 @@ FAULTED_BYE_S = 0.25
 """What a faulted one gets to read MatchEnd: it may be spinning on a core that the next match needs."""
 
 _TERM_S = 0.25
+
+CLOSE_S = 30.0
+"""When a table closes it waits so long at the most. Processes that have not ended then are left to their guardians."""
 
 STOOD_STILL_NS = 8_000_000_000
 """If the referee reads nothing for so long without interruption, a bot that starts may have given up: the SDKs wait ten
@@ -103,6 +106,8 @@ class Pool:
         self._room = {entry_id: asyncio.Semaphore(number) for entry_id, number in (copies or {}).items()}
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
+        self._lasting: dict[str, set[asyncio.Task[None]]] = {}
+        """By entry id: the ends of processes that were killed, and have not ended in time."""
         self._stopping: set[asyncio.Task[object]] = set()
         self._on_remote_bot = on_remote_bot
         self._places: dict[str, _Place] = {}
@@ -159,6 +164,7 @@ class Pool:
                 bot.startup_us = 0
                 break
         else:
+            await self._wait_for_ends(entry_id, limits.startup_s)
             bot = await self._start(entry_id, limits, told, await self._make_room(entry_id))
         if not bot.plays(game):
             self._retire(bot, FAULTED_BYE_S)
@@ -210,8 +216,19 @@ class Pool:
             self._spawn(say_bye(place.remote_bot, BYE_S))
         while self._idle:
             self._retire(self._idle.pop(), BYE_S)
-        while self._stopping:
-            await asyncio.wait(self._stopping)
+        if self._stopping:
+            await asyncio.wait(self._stopping, timeout=CLOSE_S)
+        for task in self._stopping:
+            task.cancel()
+        await asyncio.gather(*self._stopping, return_exceptions=True)
+
+    async def _wait_for_ends(self, entry_id: str, startup_s: float) -> None:
+        """Until what was killed of this entry has ended: until then it holds its memory, and what it has mapped."""
+        if lasting := self._lasting.get(entry_id):
+            await asyncio.wait(lasting, timeout=startup_s)
+        if self._lasting.get(entry_id):
+            what = f"an earlier process of the bot was killed and has not ended, after {startup_s:g} s more"
+            raise BotStartError(f"{what}: it has threads in system calls that last long", {})
 
     async def _make_room(self, entry_id: str) -> AsyncExitStack:
         """Once there may be one process more of this entry; it has ended when what is returned is closed."""
@@ -260,9 +277,7 @@ class Pool:
                 if isinstance(error, BotStartError):
                     error.evidence = {**_start_evidence(*took_us(_kept_waiting_ns(process))), **error.evidence}
                 expected.cancel()
-                ended = self._spawn(process.stop(0))
-                if entry_id in self._room:
-                    await asyncio.shield(ended)
+                self._spawn(self._leave(process, partial(process.stop, 0), room.pop_all()))
                 raise
             charged_us, _ = took_us(_kept_waiting_ns(process))
             bot = LiveBot(process, session, told, sandbox, charged_us)
@@ -315,7 +330,18 @@ class Pool:
             exited.cancel()
 
     def _retire(self, bot: LiveBot, bye_s: float) -> None:
-        self._spawn(_stop(bot, self._sockets.pop(bot), bye_s))
+        self._spawn(self._leave(bot.process, partial(bot.stop, bye_s, _TERM_S), self._sockets.pop(bot)))
+
+    async def _leave(self, process: BotProcess, stop: Callable[[], Awaitable[object]], held: AsyncExitStack) -> None:
+        """What it has `held` is given back when it is gone, which may be long after it was killed."""
+        async with held:
+            await stop()
+            if not process.is_gone:
+                lasting = self._lasting.setdefault(process.entry.id, set())
+                end = asyncio.get_running_loop().create_task(process.wait_gone())
+                lasting.add(end)
+                end.add_done_callback(lasting.discard)
+                await end
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
         task = asyncio.get_running_loop().create_task(work)
@@ -338,11 +364,6 @@ def _kept_waiting_ns(process: BotProcess) -> int:
     """How long others have kept a bot that starts from running: other bots may use up the processors meanwhile."""
     seen = replace(measure_effort(process.guardian_pid), throttled_ns=process.throttled_ns())
     return seen.excused_at_start_ns(process.cpu_ns() or 0)
-
-
-async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:
-    async with socket:
-        await bot.stop(bye_s, _TERM_S)
 
 
 _NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", "starts_at_once", *RESOURCE_KEYS), 0)

@@ -306,7 +306,7 @@ class BotProcess:
         self._freezer = Freezer(self._meter, group.freezer if group else None)
         self._received = b""
         self._faulted = False
-        self._finished = False
+        self._finished = self._ending = False
         self._stdout, self._stderr = Capture(limits.max_output_bytes), Capture(limits.max_output_bytes)
         self._drain = Drain({pipes[0]: self._stdout, pipes[1]: self._stderr})
         self._started: asyncio.Future[None] = self._loop.create_future()
@@ -434,6 +434,11 @@ class BotProcess:
         """Until no process of the bot, its descendants or its guardian is left."""
         await asyncio.shield(self._gone)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether none is left."""
+        return self._gone.done()
+
     def output(self) -> Output:
         """What has been printed so far, also what is still in the pipes."""
         self._drain.take_what_is_there(chunks=1)
@@ -510,7 +515,8 @@ class BotProcess:
     async def stop(self, grace_s: float) -> Exit:
         """Asks the bot to end (SIGTERM), gives it `grace_s`, then kills all of it. Returns when nothing is left.
 
-        Takes at most `grace_s` and `kill_timeout_s`; when cancelled, kills at once.
+        Takes at most `grace_s` and `kill_timeout_s`: some of it may then be in a long system call still, for which
+        `wait_gone` waits. When cancelled, kills at once.
         """
         try:
             if grace_s > 0 and not self._gone.done():
@@ -535,10 +541,16 @@ class BotProcess:
         await self.stop(0)
 
     async def _end(self) -> None:
-        """Kills all and waits; a guardian that does not manage it in time is killed itself."""
+        """Kills all and waits; a guardian that does not answer in time is killed itself.
+
+        One that does answer goes on with its work. What is killed ends when its system call does, and a bot can make
+        hundreds of threads begin a call that takes the kernel seconds for each.
+        """
         self.kill()
         await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
-        if not self._gone.done():
+        if not self._gone.done() and self._ending:
+            self._set_exit(Exit(None, signal.SIGKILL))
+        elif not self._gone.done():
             self._guardian.kill()
             await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
             self._finish()
@@ -582,6 +594,8 @@ class BotProcess:
                 self._fail(f"in its sandbox, it could not be started: {told}", ours=sandbox_is_ours(printed))
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}", ours=step_is_ours(step, int(number)))
+            case ["ending"]:
+                self._ending = True
             case ["fault", *said_words]:
                 self._faulted = True
                 self._fail(f"its guardian failed: {' '.join(said_words)}", ours=True)

@@ -152,7 +152,7 @@ def _not_tried(error: Exception) -> Probe:
 
 def _explain(told: str, said: str) -> Probe:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    words = told.split()
+    words = told.removesuffix("ending\n").split()
     line = f"the guardian said: {' '.join(words) or 'nothing'}"
     if lines:
         line = lines[-1]

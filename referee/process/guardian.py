@@ -8,7 +8,7 @@ tree under it is always the whole of it. When the referee says so, dies, or the 
 From the referee: `t` asks the bot to end, `k` or end of file ends all. To the referee, one line each:
 `started PID`, `failed ERRNO STEP` (of the step "sandbox", the signal that killed it or 0), `exit CODE CPU_US PEAK OOM`,
 `signal NUMBER CPU_US PEAK OOM`, `fault TEXT`; PEAK in bytes, OOM 0, 1 if the kernel took a process of it at its own
-memory limit, 2 if for want of memory elsewhere. End of file means that nothing is left.
+memory limit, 2 if for want of memory elsewhere; `ending` once it ends all. End of file means that nothing is left.
 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
 (files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
@@ -622,6 +622,7 @@ def main(words: list[str]) -> None:
         guardian.watch(born)
     except Exception as error:  # a mistake in here must not cost the clean-up; the referee hears of it
         report(b"fault " + words_for(error).encode("ascii", "backslashreplace"))
+    report(b"ending")
     guardian.end_all()
     remove_groups(groups)
     remove_scratch(scratch)

@@ -13,6 +13,7 @@ import pytest
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
 from referee.record import Answer, Chance, RecordFollower, read_record, verify
 from tests.living import is_alive, open_files
@@ -185,6 +186,27 @@ async def test_a_start_that_fails_leaves_room_for_the_next(
         for number in range(2):
             result = await table.play(spec(number, never, random_bot, limits=Limits(startup_s=0.5)), tmp_path)
             assert result.reason is EndReason.START_FAILED
+
+
+async def test_a_bot_does_not_start_while_an_earlier_process_of_it_has_not_ended(
+    random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds its memory still, and what it has mapped, however long the kernel takes to end it."""
+    over = asyncio.Event()
+    monkeypatch.setattr(BotProcess, "is_gone", property(lambda process: over.is_set()))
+    monkeypatch.setattr(BotProcess, "wait_gone", lambda process: over.wait())
+    resigning = rogue("resigns", at=1)
+    async with Table({entry.id: entry for entry in (random_bot, resigning)}) as table:
+        result = await table.play(spec(0, resigning, random_bot), tmp_path)
+        assert result.reason is EndReason.RESIGNED
+        while not table._pool._lasting.get(resigning.id):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        result = await table.play(spec(1, resigning, random_bot, limits=Limits(startup_s=0.5)), tmp_path)
+        assert result.reason is EndReason.START_FAILED
+        assert "was killed and has not ended" in result.detail
+        over.set()
+        result = await table.play(spec(2, resigning, random_bot), tmp_path)
+        assert result.reason is EndReason.RESIGNED
 
 
 async def test_a_faulted_process_is_never_used_again(
