@@ -48,6 +48,10 @@ MAX_QUEUED_MESSAGES = 64
 READ_BYTES = 64 << 10
 """As much is read of a connection before the next one has its turn."""
 
+_MORE_AGAIN = 4
+"""After a slow system call one byte is read: the kernel wakes what waits at the other end once for each of its small
+writes that a reading takes. After a reading that was not slow, so many times as much may be read."""
+
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 _END_STREAM = _ACK = 0x1
@@ -377,6 +381,7 @@ class Connection(asyncio.BufferedProtocol):
         self._slow_ns = 0
         """Of its slow calls, what is paid."""
         self._slow_calls = SlowCalls()
+        self._most_read = READ_BYTES
         self._transport: asyncio.Transport | None = None
         self.raw: asyncio.ReadTransport | None = None
         """What reads from the socket: with TLS it is another transport."""
@@ -472,6 +477,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._line is None or self._line.slow_ns == self._slow_ns:
             return 0
         spent_ns, self._slow_ns = self._line.slow_ns - self._slow_ns, self._line.slow_ns
+        self._most_read = 1
         if not self._slow_calls.spend(spent_ns):
             # Later: who sends a message does not expect the end of the call while it does.
             error = _ConnectionError(_Code.ENHANCE_YOUR_CALM, _SLOW_CALLS)
@@ -505,14 +511,16 @@ class Connection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:
         self.traffic.spent_ns += self._pay_for_slow_calls()  # of what was sent later, when there was room
         self._began_ns, self._began_cpu_ns = time.perf_counter_ns(), time.thread_time_ns()
-        return self._host.buffer
+        return self._host.buffer if self._most_read >= READ_BYTES else self._host.buffer[: self._most_read]
 
     def buffer_updated(self, nbytes: int) -> None:
         traffic = self.traffic
         traffic.received_bytes += nbytes
         frames = traffic.frames
         self.heard_at_s = time.monotonic()
-        self._pay_for_slow_calls()
+        was_cut = nbytes == self._most_read
+        if not self._pay_for_slow_calls():
+            self._most_read = min(READ_BYTES, _MORE_AGAIN * self._most_read)
         if self._closed:
             return
         try:
@@ -525,7 +533,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._in += self._host.buffer[:nbytes]
                 if self._greeted or self._take_preface():
                     del self._in[: self._take_frames(self._in)]
-            if traffic.frames == frames and nbytes < SMALL_READ_BYTES:
+            if traffic.frames == frames and nbytes < SMALL_READ_BYTES and not was_cut:
                 self.spend(1)
         except _ConnectionError as error:
             self._break_off(error)

@@ -13,7 +13,7 @@ import pytest
 
 from referee.wire import timed_socket
 from referee.wire.budget import MOST_SLOW_CALL_NS, SLOW_CALL_NS, SLOW_CALLS_AT_ONCE_NS, SlowCalls, Traffic
-from referee.wire.http2 import CallEnd, Connection
+from referee.wire.http2 import READ_BYTES, CallEnd, Connection
 from referee.wire.listener import Bounds, Listener
 from referee.wire.timed_socket import TimedSocket
 from tests.chaos.bots.flooder import frames
@@ -78,13 +78,13 @@ async def test_slow_calls_are_charged_to_the_bot_and_end_its_call(took: list[int
 
     async def play(call: Any) -> None:
         calls.append(call)
+        took.extend([milliseconds * MS] * 200)
         call.admit(1 << 16)
         while await call.read() is not None:
             pass
 
     listener = Listener([bound], play, Bounds(4), one=True)
     listener.start()
-    took += [milliseconds * MS] * 200
     try:
         await ask_for_answers(bound.getsockname(), calls)
         call = calls[0]
@@ -110,6 +110,40 @@ def test_what_was_sent_only_when_the_bot_had_made_room_is_charged_to_it() -> Non
     for _ in range(2):
         connection.get_buffer(-1)
         assert connection.traffic.spent_ns == 5 * MS
+
+
+@pytest.mark.parametrize("slow", [True, False])
+async def test_after_a_slow_call_little_is_read_at_once(monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
+    """A reading wakes what waits at the other end once for each small write that it takes: hundreds of times."""
+    bound, calls = socket.socket(socket.AF_UNIX), list[Any]()
+    bound.bind(f"\0crosstown-little-{id(calls)}")
+    receive, sizes = TimedSocket.recv_into, list[int]()
+
+    def recv_into(line: TimedSocket, buffer: Any) -> int:
+        size = receive(line, buffer)
+        sizes.append(len(buffer))
+        line.slow_ns += 2 * MS if slow and calls and 1 not in sizes else 0
+        return size
+
+    monkeypatch.setattr(TimedSocket, "recv_into", recv_into)
+
+    async def play(call: Any) -> None:
+        calls.append(call)
+        call.admit(1 << 16)
+        while await call.read() is not None:
+            pass
+
+    listener = Listener([bound], play, Bounds(4), one=True)
+    listener.start()
+    try:
+        await ask_for_answers(bound.getsockname(), calls)
+    finally:
+        await listener.stop()
+    if slow:
+        first = sizes.index(1)
+        assert sizes[first : first + 4] == [1, 4, 16, 64]
+    else:
+        assert set(sizes) == {READ_BYTES}
 
 
 async def ask_for_answers(address: Any, calls: list[Any]) -> None:
