@@ -90,6 +90,11 @@ def _most(words: Sequence[str]) -> str:
 def restrictions_problem(field: Field, players_of: Sequence[int]) -> str:
     """Why the settings contradict each other; '' if they do not. `players_of` has the seats of each round."""
     forbidden = forbidden_pairs(field)
+    kept_apart = Counter(bot for pair in forbidden for bot in pair)
+    for bot, others in kept_apart.items():
+        if field.bots - 1 - others < min(players_of) - 1:
+            pairs = [(bot, other) for other in range(field.bots) if frozenset((bot, other)) in forbidden]
+            return f"{names_of(field, [bot])} never has a table, since {pairs_of(field, pairs)} too few opponents"
     rounds = len(players_of)
     for key in ("fixed", "byes"):
         for table in field.settings.get(key) or ():

@@ -246,6 +246,10 @@ def draw(
     return Draw(tables, [*out, *sorted(asked)], asked, [*notices, *said])
 
 
+_USUAL = "; so the usual pairing is used"
+"""What is done in a run. A file whose first round needs it is refused."""
+
+
 def _pair(
     field: Field,
     round_: int,
@@ -270,7 +274,7 @@ def _pair(
         together = not apart and forbidden_leave_fewer_pairs(seen, forbidden)
         whose = pairs_of(field, apart) if apart else _TOGETHER if together else ""
         why = f", since {whose} too few other pairs" if whose else ""
-        notices.append(f"round {round_}: no pairing keeps the FIDE rules{why}; so the usual pairing is used")
+        notices.append(f"round {round_}: no pairing keeps the FIDE rules{why}{_USUAL}")
     make = make_pairs if players == 2 else make_tables
     tables, out = make(left, players, points, table.met, table.byes, forbidden)
     if len(out) > len(left) % players:
@@ -358,7 +362,7 @@ def problem(field: Field) -> str:
         for round_ in sorted({1, *named}):
             drawn = draw(field, round_, players_of[round_ - 1], range(field.bots), Table())
             if drawn.notices:
-                return drawn.notices[0]
+                return drawn.notices[0].removesuffix(_USUAL)
     return ""
 
 

@@ -107,6 +107,14 @@ def test_a_file_whose_forbidden_pairs_make_a_round_impossible_is_refused_by_thei
     )
 
 
+def test_a_bot_that_may_meet_nobody_is_refused_even_if_it_would_get_the_bye_of_the_first_round():
+    field = field_of(swiss.FORMAT, 3, forbidden=[["bot0", "bot2"], ["bot1", "bot2"]])
+    assert swiss.FORMAT.check(field) == (
+        "'bot2' never has a table, since the forbidden pairs 'bot2' - 'bot0', 'bot2' - 'bot1' leave too few opponents"
+    )
+    assert swiss.FORMAT.check(field_of(swiss.FORMAT, 5, forbidden=[["bot0", "bot2"], ["bot1", "bot2"]])) == ""
+
+
 def test_a_round_that_becomes_impossible_says_which_forbidden_pairs_and_goes_on():
     field = field_of(swiss.FORMAT, 4, forbidden=[["bot0", "bot1"]], rounds=3)
     assert swiss.FORMAT.check(field) == ""
