@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from leaderboard.records import MatchRow
@@ -11,6 +11,7 @@ from referee.record.format import Header, told_apart
 from referee.record.narration import fault_words
 from referee.record.reasons import EndReason
 from referee.run.folder import SINGLE
+from referee.texts import replace_seats
 
 _LIMIT = re.compile(r"the limit is ([^;,]+)$")
 
@@ -63,20 +64,7 @@ def in_words(name: str) -> str:
 
 def with_names(text: str, names: Sequence[str]) -> str:
     """A sentence of the referee in which a seat, such as "seat 0" or "seat 0 (mine)", is the name of its bot."""
-    return _with_seats(text, names, lambda seat: names[seat] if seat < len(names) else f"seat {seat + 1}")
-
-
-def with_seats(text: str, names: Sequence[str]) -> str:
-    """The same for a terminal, where bots of one name are told apart by their seats from 1: "mine (seat 1)"."""
-    return _with_seats(
-        text, names, lambda seat: f"{names[seat]} (seat {seat + 1})" if seat < len(names) else f"seat {seat + 1}"
-    )
-
-
-def _with_seats(text: str, names: Sequence[str], shown: Callable[[int], str]) -> str:
-    """The sentence in which each seat is what `shown` makes of its number, which is from 0."""
-    known = "|".join(re.escape(one) for one in names)
-    return re.sub(rf"\bseat (\d{{1,3}})\b(?: \((?:{known})\))?", lambda found: shown(int(found[1])), text)
+    return replace_seats(text, names, lambda seat: names[seat] if seat < len(names) else f"seat {seat + 1}")
 
 
 def option_words(value: object) -> str:

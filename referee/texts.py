@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time
 
 MOST = 2000
@@ -48,6 +48,19 @@ def shown_toml(value: object) -> str:
         inside = [f"{key if _BARE.fullmatch(key) else ascii(key)} = {shown_toml(one)}" for key, one in value.items()]
         return f"{{ {', '.join(inside)} }}" if inside else "{}"
     return ascii(value)
+
+
+def with_seats(text: str, names: Sequence[str]) -> str:
+    """A sentence of the referee for a terminal: "seat 0", or "seat 0 (mine)", is "mine (seat 1)"."""
+    return replace_seats(
+        text, names, lambda seat: f"{names[seat]} (seat {seat + 1})" if seat < len(names) else f"seat {seat + 1}"
+    )
+
+
+def replace_seats(text: str, names: Sequence[str], shown: Callable[[int], str]) -> str:
+    """The sentence in which each seat is what `shown` makes of its number, which is from 0."""
+    known = "|".join(re.escape(one) for one in names)
+    return re.sub(rf"\bseat (\d{{1,3}})\b(?: \((?:{known})\))?", lambda found: shown(int(found[1])), text)
 
 
 _PLACE = r"/(?:[0-9a-f]{32}|[0-9a-f]{16}/\d{1,9})/bot/"

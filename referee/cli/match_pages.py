@@ -9,7 +9,7 @@ from pathlib import Path
 from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.match_list import progress_of, ruling_of
-from leaderboard.titles import game_title, with_seats
+from leaderboard.titles import game_title
 from leaderboard.usage import spent_in, spent_words
 from referee.cli.output import fold, print_json, print_text
 from referee.errors import UsageError
@@ -23,7 +23,7 @@ from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.record.times import seat_times, time_words
 from referee.run.checks import RunCheck
-from referee.texts import clean, one_line, plural
+from referee.texts import clean, one_line, plural, with_seats
 
 _TOOK = "took "
 _SHOWN_CPU_US = 1000

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leaderboard.titles import with_seats
 from leaderboard.usage import spent_in, spent_words
 from leaderboard.web.play_host import HUMAN
 from referee.cli.building import load_or_build
@@ -47,7 +46,7 @@ from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
-from referee.texts import listed, missing_package, one_line, plural, toml_text, without_store
+from referee.texts import listed, missing_package, one_line, plural, toml_text, with_seats, without_store
 from referee.tournament.confine import hide
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import read_resources
@@ -268,11 +267,12 @@ def conclude(
         points = f"{plural(result.returns[seat], 'point')}, " if result.returns else ""
         took = times[seat]
         lag = f", {took.lag_us / 1000:.1f} ms of lag not charged" if took.lag_us >= SHOWN_LAG_US else ""
+        worst_ms = took.worst_charged_us / 1000
+        each = f", {took.mean_charged_ms:.1f} ms each" if stats.decisions else ""
+        worst = f", worst {worst_ms:.1f} ms" if worst_ms else ""  # also of one that timed out at once
         print_text(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat + 1}): {points}"
-            f"{plural(stats.decisions, 'decision')}, {took.mean_charged_ms:.1f} ms each,"
-            f" worst {took.worst_charged_us / 1000:.1f} ms{lag}"
-            f"{_started(result, seat)}"
+            f"{plural(stats.decisions, 'decision')}{each}{worst}{lag}{_started(result, seat)}"
         )
         if used := _used(result, seat):
             print_text(f"   language model: {spent_words(spent_in(used))}")

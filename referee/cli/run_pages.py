@@ -24,7 +24,7 @@ from referee.run.machines import ClusterState
 from referee.run.run import Run
 from referee.run.status import PlayedMatch, Status, end_status, write_status
 from referee.schedule.spec import MatchSpec
-from referee.texts import one_line, plural, toml_text
+from referee.texts import one_line, plural, toml_text, with_seats
 from referee.tournament.config import Tournament, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.early import Early
@@ -590,7 +590,6 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
     from leaderboard.index import load_index
     from leaderboard.standings import CAPTION
     from leaderboard.stopping import outlook_of
-    from leaderboard.titles import with_seats
 
     summary, table, elapsed_s = played.summary, list(played.table.rows), played.elapsed_s
     notes = console(stderr=True)

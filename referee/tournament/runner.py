@@ -34,7 +34,7 @@ from referee.run.luck import SecretKeeper
 from referee.run.orders import LOOK_S
 from referee.schedule.formats.api import Extent
 from referee.schedule.spec import MatchSpec, SeatSpec
-from referee.texts import missing_package, one_line, without_store
+from referee.texts import missing_package, one_line, with_seats, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.executor import MatchLost, MatchPlayer
 from referee.tournament.machine import EVENT, MachineWatch
@@ -515,9 +515,10 @@ class Runner:
 
     def _tell_of_providers(self, spec: MatchSpec, past: Attempts, bots: Sequence[SeatSpec]) -> None:
         """Report each void attempt with its bot and the count, because it costs the bot nothing."""
+        why = with_seats(past.detail, [seat.name for seat in spec.seats])
         for bot in bots:
             self._observer.note(
-                f"match {spec.match_id} is void, attempt {past.number} of {MAX_ATTEMPTS}: {past.detail}; void for"
+                f"match {spec.match_id} is void, attempt {past.number} of {MAX_ATTEMPTS}: {why}; void for"
                 f" '{bot.name}' so far: {self._provider_voids[bot.entry_id]} (limit {FREE_PROVIDER_VOIDS}, then it"
                 " loses)"
             )

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from leaderboard.titles import division_title, match_label, match_title, option_words, with_names, with_seats
+from leaderboard.titles import division_title, match_label, match_title, option_words, with_names
+from referee.texts import with_seats
 
 NAMES = ("mine", "a (b)")
 

@@ -64,7 +64,9 @@ def test_a_bot_that_does_not_come_in_time_is_named(tmp_path: Path, capsys: pytes
     listen = ("--listen", "127.0.0.1:0", "--wait-s", "1", "--out", str(tmp_path))
     code = run_command(["match", "shibuya", "--seat", "remote", "--seat", "remote", *listen])
     assert code == 1
-    assert "start_failed: remote 0 (seat 1): it did not connect within" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "start_failed: remote 0 (seat 1): it did not connect within" in printed
+    assert "- remote 0 (seat 1): 0 decisions\n" in printed
 
 
 @pytest.mark.parametrize(
