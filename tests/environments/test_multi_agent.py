@@ -108,6 +108,11 @@ def test_an_illegal_action_is_refused_and_changes_nothing() -> None:
         ValueError, match=r"action 2 is not legal for seat 0; 64 are: 3, 4, .* Choose one that the mask"
     ):
         env.step(2)
+    for number in (3.7, "3"):
+        with pytest.raises(ValueError, match=f"an action is a whole number, not {number!r}"):
+            env.step(number)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there is no agent 'seat_9'; the agents are seat_0, seat_1"):
+        env.withdraw("seat_9")
     with pytest.raises(ValueError, match="seat_0 is asked and cannot answer None"):
         env.step(None)
     assert env.table.state.to_dict() == before

@@ -92,6 +92,8 @@ def test_greedy_beats_random_play() -> None:
 def test_an_illegal_action_is_an_error_or_the_end() -> None:
     env = single("shibuya", seat=0, opponents="random")
     env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"an action is a whole number, not 3\.7"):
+        env.step(3.7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="action 0 is not legal for seat 0"):
         env.step(np.int64(0))
     env = single("shibuya", seat=0, opponents="random", illegal="leave")

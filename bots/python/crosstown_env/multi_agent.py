@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 
 from crosstown_env.actions import WAIT
-from crosstown_env.table import Setup, Table
+from crosstown_env.table import Setup, Table, whole
 
 Observed = dict[str, npt.NDArray[np.int8]]
 
@@ -34,6 +34,12 @@ class _Seats:
             }
             self.observation_spaces[agent] = spaces.Dict(parts)
             self.action_spaces[agent] = spaces.Discrete(size)
+
+    def seat_of(self, agent: str) -> int:
+        """ValueError if there is no such agent."""
+        if agent not in self.seats:
+            raise ValueError(f"there is no agent {agent!r}; the agents are {', '.join(self.seats)}")
+        return self.seats[agent]
 
     def seen(self, table: Table, agent: str, asked: bool) -> Observed:
         """The observation and the mask of an agent."""
@@ -102,13 +108,13 @@ class CrosstownAEC(AECEnv[str, Observed, int]):
             return
         if action is None:
             raise ValueError(f"{agent} is asked and cannot answer None: choose an action that its mask allows")
-        self.table.answer(int(action))
+        self.table.answer(whole(action))
         self._cumulative_rewards[agent] = 0.0
         self._after()
 
     def withdraw(self, agent: str) -> None:
         """The agent leaves the match, as a faulted bot does. ValueError if it has left before or the match is over."""
-        self.table.withdraw(self._seats.seats[agent])
+        self.table.withdraw(self._seats.seat_of(agent))
         self._after()
 
     def _after(self) -> None:
@@ -175,9 +181,9 @@ class CrosstownParallel(ParallelEnv[str, Observed, int]):
             if names[seat] not in actions:
                 raise ValueError(f"{names[seat]} is asked and has no action: give one for each of {len(asked)} agents")
             if len(asked) > 1:
-                table.check(seat, int(actions[names[seat]]))
+                table.check(seat, whole(actions[names[seat]]))
         for seat in asked:
-            table.answer(int(actions[names[seat]]))
+            table.answer(whole(actions[names[seat]]))
         if asked:
             self._earned = [sum(pair) for pair in zip(self._earned, table.earned, strict=True)]
         return self._after()
@@ -187,7 +193,7 @@ class CrosstownParallel(ParallelEnv[str, Observed, int]):
 
         What it earns, and the end of the match if it ends by this, comes with the next step.
         """
-        self.table.withdraw(self._seats.seats[agent])
+        self.table.withdraw(self._seats.seat_of(agent))
         self._earned = [sum(pair) for pair in zip(self._earned, self.table.earned, strict=True)]
 
     def _after(self) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crosstown_env.opponents import Mixture, Opponent, Opponents
-from crosstown_env.table import Setup, Table
+from crosstown_env.table import Setup, Table, whole
 
 Rows = npt.NDArray[np.int8]
 ILLEGAL = ("raise", "leave")
@@ -56,7 +56,7 @@ class CrosstownSingle(gymnasium.Env[Rows, np.int64]):
         An illegal action raises ValueError, or the agent's seat leaves the match: see `illegal` of `single`.
         """
         self._reward = 0.0
-        number = int(action)
+        number = whole(action)
         if 0 <= number < len(self._mask) and self._mask[number]:
             self.table.answer_legal(number)
         elif self._leaves and not self.table.over:

@@ -1,5 +1,6 @@
 """One match in play: the seats that are asked, the effect of an answer, and the rewards."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
@@ -12,6 +13,14 @@ from referee.games.registry import get_game
 
 Earn = Callable[["Table"], Sequence[float]]
 """Per seat what it has earned since the last answer."""
+
+
+def whole(action: Any) -> int:
+    """The number of an action. ValueError for what is no whole number: 1.5, cut off, would be another action."""
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise ValueError(f"an action is a whole number, not {action!r}") from None
 
 
 class Setup:
@@ -89,7 +98,7 @@ class Table:
         if self.over:
             raise ValueError("the match is over; reset the environment to begin another one")
         self.check(self.seat, number)
-        self.answer_legal(int(number))
+        self.answer_legal(number)
 
     def answer_legal(self, number: int) -> None:
         """The same for an action that is known to be legal."""

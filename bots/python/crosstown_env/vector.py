@@ -1,6 +1,7 @@
 """Many matches at once, in this process or over several."""
 
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -28,6 +29,7 @@ class VectorEnv:
     """
 
     def __init__(self, setup: Setup, n: int, seed: int, processes: int) -> None:
+        n = operator.index(n)  # TypeError for a fraction
         if n < 1:
             raise ValueError(f"n is {n}; use at least 1 match")
         if not 1 <= processes <= n:

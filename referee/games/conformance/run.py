@@ -92,7 +92,7 @@ def make_plan(
     """
     if players is not None and players not in game.player_counts:
         counts = ", ".join(str(count) for count in game.player_counts)
-        raise PlayersError(f"{game.id} is for {counts} players, not {players}")
+        raise PlayersError(f"{game.id} is for {counts} players, not {players!r}")
     chosen = game.player_counts if players is None else (players,)
     if matches is not None:
         full = min(FULL_MATCHES, matches)

@@ -65,7 +65,7 @@ class KingOfNewYork:
 
     def _ruleset(self, players: int, options: Mapping[str, Any]) -> Ruleset:
         if players not in self.player_counts:
-            raise PlayersError(f"{self.id} is for 2 to 6 players, not {players}")
+            raise PlayersError(f"{self.id} is for 2 to 6 players, not {players!r}")
         start = options["start_player"]
         if start.startswith("seat_") and int(start[-1]) >= players:
             raise OptionError(f"{self.id} option 'start_player' is {start}, but there are only {players} seats")

@@ -112,7 +112,7 @@ class ManhattanTraffiq:
 
 def _check_players(players: int) -> None:
     if players not in PLAYER_COUNTS:
-        raise PlayersError(f"manhattan_traffiq is for 2 to 4 players, not {players}")
+        raise PlayersError(f"manhattan_traffiq is for 2 to 4 players, not {players!r}")
 
 
 GAME = ManhattanTraffiq()

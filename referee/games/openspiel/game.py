@@ -120,7 +120,7 @@ class OpenSpielGame:
     def _setup(self, players: int, options: Mapping[str, Any]) -> Setup:
         if players not in self.player_counts:
             counts = ", ".join(map(str, self.player_counts))
-            raise PlayersError(f"{self.id} is for {counts} players, not {players}")
+            raise PlayersError(f"{self.id} is for {counts} players, not {players!r}")
         self.check_data(options.get(DATA_OPTION, {}))
         return self._setups(players, json.dumps(copied_options(options)))
 

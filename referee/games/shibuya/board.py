@@ -46,7 +46,7 @@ class Board:
 def board_of(players: int, options: Mapping[str, Any]) -> Board:
     """The board of a match, made once for equal options. Raises PlayersError, OptionError or DataError."""
     if players not in PLAYER_COUNTS:
-        raise PlayersError(f"{GAME_ID} is for 2 or 4 players, not {players}")
+        raise PlayersError(f"{GAME_ID} is for 2 or 4 players, not {players!r}")
     resolved = resolve_options(GAME_ID, OPTIONS, options)
     data = resolved.get(DATA_OPTION)
     if data is not None:

@@ -68,7 +68,7 @@ AFTER_ROW: Final = (THEN_TICKETS, THEN_SECOND, THEN_END)
 def check_players(players: Any) -> None:
     """Raises PlayersError if the game is not for so many."""
     if players not in PLAYER_COUNTS:
-        raise PlayersError(f"ticket_to_ride_new_york is for 2 to 4 players, not {players}")
+        raise PlayersError(f"ticket_to_ride_new_york is for 2 to 4 players, not {players!r}")
 
 
 def box_text(options: Mapping[str, Any]) -> str:
