@@ -8,6 +8,7 @@ network learns from sensible matches; then it plays against itself and against `
 """
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -184,6 +185,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=BOT / "weights.npz", help="file for the weights")
     given = parser.parse_args()
+    if not 0 < given.minutes < math.inf:
+        parser.error("--minutes must be a number above 0")
+    if given.seed < 0:
+        parser.error("--seed must be at least 0")
+    if given.out.is_dir() or not given.out.parent.is_dir():
+        parser.error(f"--out {given.out}: name a file in a folder that is there")
     setup, eyes = Setup("shibuya", 2, None, "rank"), Eyes()
     net = Net.new(eyes.size, HIDDEN, given.seed)
     learner, rng = Learner(net, given.seed), Random(given.seed)

@@ -113,7 +113,8 @@ class Net:
 
     def save(self, path: Path) -> None:
         """Half precision is enough, and makes the file half as large."""
-        np.savez_compressed(path, **{name: part.astype(np.float16) for name, part in self.weights.items()})
+        with path.open("wb") as file:  # numpy adds .npz to the path of one that does not end so
+            np.savez_compressed(file, **{name: part.astype(np.float16) for name, part in self.weights.items()})
 
     def hidden(self, inputs: Floats) -> Floats:
         hidden: Floats = np.maximum(inputs @ self.weights["first"] + self.weights["bias"], 0)

@@ -54,6 +54,37 @@ def test_weights_are_the_same_after_they_were_stored(training: ModuleType, tmp_p
     assert all(np.allclose(part, again.weights[name], atol=1e-2) for name, part in net.weights.items())
 
 
+def test_weights_are_stored_under_the_name_that_is_given(training: ModuleType, tmp_path: Path) -> None:
+    """numpy adds .npz, and the program then looked for a file that was not there."""
+    training.Net.new(training.Eyes().size, 8, seed=2).save(tmp_path / "mine")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    training.Net.load(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--minutes", "0"), "--minutes must be a number above 0"),
+        (("--minutes", "nan"), "--minutes must be a number above 0"),
+        (("--seed", "-1"), "--seed must be at least 0"),
+        (("--out", "nowhere/weights.npz"), "--out nowhere/weights.npz: name a file in a folder that is there"),
+        (("--out", "."), "--out .: name a file in a folder that is there"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_weights_are_replaced(
+    training: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["train_shibuya.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        training.main()
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_won_position_is_worth_more_than_any_other(training: ModuleType) -> None:
     setup, eyes = Setup("shibuya", 2, None, "rank"), training.Eyes()
     (game,) = training.play(setup, training.Net.new(eyes.size, 8, 3), eyes, [["greedy", "greedy"]], 5, explore=False)
