@@ -326,7 +326,8 @@ def plan(
     if len(seats) not in game.player_counts:
         counts = ", ".join(map(str, game.player_counts))
         raise UsageError(f"{game_id} is for {counts} players, not {len(seats)}", "give --seat once for each player")
-    given = dict(_option(game, text) for text in options)
+    resolved = resolve_options(game_id, game.options, dict(_option(game, text) for text in options))
+    game.new_initial_state(len(seats), resolved)  # GameError for options that only the rules themselves refuse
     seed = secrets.token_hex(16) if seed is None else seed.lower()
     try:
         file = TomlFile(folder, {"limits": resources or {}})
@@ -343,7 +344,6 @@ def plan(
         None if seat == HUMAN else guests.get(number) or _bot(Path(seat), game_id, profile)
         for number, seat in enumerate(seats)
     )
-    resolved = resolve_options(game_id, game.options, given)
     return Plan(game, resolved, bots, seed, limits, folder, confinement)
 
 

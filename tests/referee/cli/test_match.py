@@ -274,6 +274,23 @@ def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:
     assert "mine (seat 2): no Hello 5 s after the start" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("board_size=99", "openspiel/go cannot begin: The current Go implementation supports board size up to 19"),
+        ("komi=6.5x", "openspiel/go option 'komi' must be a number in quotes, such as '7.5', not '6.5x'"),
+    ],
+)
+def test_options_that_only_the_rules_refuse_are_refused_before_a_bot_starts(
+    say: Say, tmp_path: Path, option: str, said: str
+) -> None:
+    pytest.importorskip("pyspiel")
+    done = say("openspiel/go", "--option", option, "--seat", RANDOM, "--seat", RANDOM)
+    assert done.returncode == 2
+    assert f"error: {said}" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path) -> None:
     bot = Path(write_bot(tmp_path / "mine", "return 0"))
     toml = (bot / "bot.toml").read_text()
