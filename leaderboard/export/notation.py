@@ -5,7 +5,7 @@ from typing import Any
 
 from referee.errors import UsageError
 from referee.record import Answer, Header, Record
-from referee.record.replay import Replay, game_of
+from referee.record.replay import Replay, ReplayError, game_of
 from referee.schedule.spec import Limits
 
 NOTATIONS = ("pgn", "sgf")
@@ -18,7 +18,7 @@ class NoNotationError(UsageError):
 
 def in_notation(record: Record, notation: str, ranking: Sequence[int] = ()) -> str:
     """`ranking`: the one that the match counts with instead of its own. NoNotationError if the game has no such
-    notation, or the moves cannot be played again here. ReplayError."""
+    notation, or the moves cannot be played again here."""
     game: Any = game_of(record.header)
     if isinstance(game, str):
         what = f"a match cannot be written as {notation}: {game.removeprefix('no board: ')}"
@@ -28,7 +28,12 @@ def in_notation(record: Record, notation: str, ranking: Sequence[int] = ()) -> s
         has = f"it has: {', '.join(known)}" if known else "it has none"
         others = ", ".join([*known, "html", "json"])
         raise NoNotationError(f"{game.id} has no notation '{notation}'; {has}", f"choose --format {others} or svg")
-    written: str = known[notation](_played(record, game, ranking))
+    try:
+        played = _played(record, game, ranking)
+    except ReplayError as error:
+        what = f"its moves cannot be played again: line {error.line}: {error}"
+        raise NoNotationError(what, "see what is wrong: crosstown matches verify MATCH") from None
+    written: str = known[notation](played)
     return written
 
 

@@ -95,17 +95,19 @@ def export_all(paths: Sequence[Path], file: Path | None, wanted: str | None) -> 
         if decided.is_annulled(path, (seat.entry_id for seat in record.header.seats)):
             left_out["all matches of one of their bots are annulled"] += 1
             continue
+        if record.footer is None or record.footer.status == "void":  # such a match can lie among single ones
+            left_out["it has no result"] += 1
+            continue
         try:
             texts.append(in_notation(record, wanted, decided.ranking(path)))
         except NoNotationError as error:
             problem = problem or error
             left_out[str(error)] += 1
-    if problem is not None and not texts:
-        raise (
-            problem
-            if len(left_out) == 1
-            else UsageError(f"no match has the notation '{wanted}': {'; '.join(left_out)}", problem.next_step)
-        )
+    if left_out and not texts:
+        if problem is not None and len(left_out) == 1:
+            raise problem
+        step = problem.next_step if problem else "play a match first, or name a run: --run RUN"
+        raise UsageError(f"no match can be written as {wanted}: {'; '.join(left_out)}", step)
     for why, count in left_out.items():
         console(stderr=True).print(one_line(f"left out: {plural(count, 'match')}: {why}"), markup=False)
     _write(file or STDOUT, "\n".join(texts))

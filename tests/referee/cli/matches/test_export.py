@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from leaderboard.export import notation
 from leaderboard.index import load_index
 from referee.games.registry import get_game
+from referee.record.replay import ReplayError
 from referee.run.run import Run
 
 
@@ -122,6 +124,30 @@ def test_matches_of_games_without_the_notation_are_left_out_and_named(
     assert "error: chess has no notation 'sgf'; it has: pgn" in refused.stderr
     assert "next: choose --format pgn, html, json or svg" in refused.stderr
     assert not (here / "games.sgf").exists()
+
+
+def test_a_match_that_is_unfinished_or_cannot_be_played_again_is_left_out_of_a_notation_and_named(
+    matches: Any, here: Path, run: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(run, "m3")
+
+    def told(record: Any, *_: Any) -> Any:
+        if record.header.match_id == "m1":
+            raise ReplayError(7, "the game refuses the set-up")
+        return SimpleNamespace(match_id=record.header.match_id)
+
+    chess: Any = copy.copy(get_game("toy"))
+    chess.id, chess.notations = "chess", {"pgn": lambda played: f"[Match {played.match_id}]\n"}
+    monkeypatch.setattr(notation, "game_of", lambda _header: chess)
+    monkeypatch.setattr(notation, "_played", told)
+    said = matches("export", "all", "games.pgn").stderr
+    assert (here / "games.pgn").read_text() == "[Match m3]\n"
+    assert said.splitlines() == [
+        "left out: 1 match: its moves cannot be played again: line 7: the game refuses the set-up",
+        "left out: 1 match: it has no result",
+    ]
+    alone = matches("export", "m1", "game.pgn", code=2).stderr
+    assert "error: its moves cannot be played again: line 7: the game refuses the set-up" in alone
 
 
 def test_a_notation_has_the_results_that_count_and_no_match_of_a_bot_that_was_annulled(
