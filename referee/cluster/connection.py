@@ -83,6 +83,8 @@ class Attempt:
     """An order that a machine has been given."""
 
     machine: Machine
+    match_id: str = ""
+    """'' for a trial, or for a bot that is sent."""
     cap_s: float | None = None
     """The limit of the match; None for no limit."""
     live: Path | None = None
@@ -404,8 +406,8 @@ class Connection:
             shown = one_line(f"{facts.name} ({address.partition('://')[2]})")
             self._note(f"two machines are called '{facts.name}': one is '{shown}' here; give each its own --name")
             facts = replace(facts, name=shown)
-        if self._forgets:
-            self.histories[facts.name] = History()
+        if self._forgets and (known := self.histories.get(facts.name)) is not None:
+            self.histories[facts.name] = History(lost=known.lost)
         history = self.histories.setdefault(facts.name, History())
         machine = self._machines[address] = Machine(address, facts, history, busy, full)
         self.are_several_kinds = len({machine.facts.kind for machine in self._machines.values()}) > 1
@@ -427,6 +429,7 @@ class Connection:
             self.are_several_kinds = len({other.facts.kind for other in self._machines.values()}) > 1
             for attempt in self._attempts.values():
                 if attempt.machine is machine:
+                    machine.history.lost.add(attempt.match_id)
                     _end(attempt, f"machine '{machine.name}' was lost: {why}")
         self.change()
 

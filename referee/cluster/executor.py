@@ -406,7 +406,7 @@ class DaskExecutor:
         """The answer of a machine to an order. MatchLost, with its name, if it gives none."""
         live = live_path(records, order.spec.match_id) if order.follow else None
         self._followed += order.follow
-        attempt = Attempt(machine, order.cap_s, live)
+        attempt = Attempt(machine, order.spec.match_id, order.cap_s, live)
         try:
             answer = Answer.from_bytes(await self._connection.ask(attempt, order.key, order.to_bytes()))
             if answer.key != order.key:
@@ -489,6 +489,7 @@ class DaskExecutor:
     def _count(self, machine: Machine, bots: tuple[BotSetup, ...], result: MatchResult) -> None:
         history = machine.history
         history.faults.clear()
+        history.lost.clear()
         history.bots.update(bot.content for bot in bots)
         named = {fault.seat for fault in result.faults if fault is not None}
         if result.memory_of is not None:
@@ -507,8 +508,11 @@ class DaskExecutor:
 
 
 def _has_failed(machine: Machine, spec: MatchSpec, bots: Iterable[BotSetup]) -> bool:
-    """Whether the machine could not play this match, or not take a bot of it, and has played none since."""
-    return any(what in machine.history.faults for what in (spec.match_id, *(bot.content for bot in bots)))
+    """Whether the machine could not play this match, was lost with it, or could not take a bot of it, and has played
+    none since."""
+    history = machine.history
+    failed = (what in history.faults for what in (spec.match_id, *(bot.content for bot in bots)))
+    return spec.match_id in history.lost or any(failed)
 
 
 def _check_answer(answer: Answer, order: Order) -> None:
@@ -525,6 +529,8 @@ def _check_answer(answer: Answer, order: Order) -> None:
         lists = (result.ranking, result.returns, result.faults, result.seat_stats, result.startup_us, result.usage)
         if any(len(one) not in (0, players) for one in lists):
             raise ValueError("it is about another number of seats")
+        if result.status == "cancelled":
+            raise ValueError("it has cancelled the match")  # only the runner does, and waits for no answer then
         if result.status != status_of(result.reason):
             raise ValueError(f"it says that a match with the end reason '{result.reason}' is {result.status!a:.20}")
         named += [fault.seat for fault in result.faults if fault is not None]

@@ -24,6 +24,8 @@ class History:
     lag_us: int = 0
     wall_us: int = 0
     faults: list[str] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+    """Matches with which its connection was lost since it last played one."""
     drained: str = ""
     unable: dict[str, str] = field(default_factory=dict)
     """For each bot, by content: why it cannot be built or does not start here."""

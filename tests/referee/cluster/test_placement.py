@@ -347,6 +347,7 @@ NEVER_STARTED = Fault(7, EndReason.START_FAILED, "no weights")
         Answer("", "played", "east", result=result(EndReason.SUSPECT_TIMEOUT, detail="x" * (1 << 20))),
         Answer("", "played", "east", result=replace(result(), status="void")),
         Answer("", "played", "east", result=replace(result(EndReason.SUSPECT_TIMEOUT), status="cancelled")),
+        Answer("", "played", "east", result=replace(result(EndReason.CANCELLED), status="cancelled")),
         lambda key: b"",
         lambda key: b"{}",
         lambda key: Answer(key, "played", "east", result=result()).to_bytes().replace(b'"played"', b'"gone"'),
@@ -513,7 +514,7 @@ def test_a_machine_fills_no_disk_with_a_live_record(cluster, tmp_path, monkeypat
     monkeypatch.setattr(connection, "MOST_NEWS_BYTES", 8)
     loop = asyncio.new_event_loop()
     try:
-        attempt = Attempt(made.machines[0], 1.0, live, over=loop.create_future())
+        attempt = Attempt(made.machines[0], "m0", 1.0, live, over=loop.create_future())
         made._connection._attempts["k"] = attempt
         for start, lines in ((0, b"four"), (4, b"more"), (8, b"x"), (8, b"x")):
             news = {"kind": "news", "key": "k", "worker": "tcp://east", "start": start, "lines": lines}
@@ -529,7 +530,7 @@ def test_an_answer_that_is_no_message_or_too_large_is_not_read(cluster, monkeypa
     monkeypatch.setattr(connection, "MOST_ANSWER_BYTES", 8)
     loop = asyncio.new_event_loop()
     try:
-        attempt = Attempt(made.machines[0], 1.0, over=loop.create_future())
+        attempt = Attempt(made.machines[0], "m0", 1.0, over=loop.create_future())
         made._connection._attempts["k"] = attempt
         made._connection._on_news((0.0, {"kind": "answer", "key": "k", "worker": "tcp://east", "data": data}))
     finally:
@@ -667,6 +668,21 @@ def test_a_match_is_not_given_again_to_the_machine_that_lost_it(cluster):
     assert chosen(made, spec(1)) == "west"
     assert chosen(made, spec(1)) is None  # it waits for the other one
     assert chosen(made, spec(2)) == "east"
+
+
+@pytest.mark.parametrize("ladder", [False, True])
+async def test_a_match_is_not_given_again_to_the_machine_that_was_lost_with_it(cluster, ladder):
+    """One machine that ended with each match it got could have it 33 times, which were all its attempts."""
+    made = cluster(facts("east", slots=9), facts("west", slots=1), ladder=ladder)
+    east = next(machine for machine in made.machines if machine.name == "east")
+    made._connection._attempts["k"] = Attempt(east, "m1")
+    made._connection._lose([east], "it is gone")
+    made._connection.join("tcp://east", {**facts("east", slots=9).to_values(), "busy": {}})
+    assert chosen(made, spec(1)) == "west"
+    assert chosen(made, spec(1)) is None  # it waits for the other one
+    assert chosen(made, spec(2)) == "east"
+    judged(made, "east", Answer("k", "played", "east", result=result(), record=b"r"), spec(2))
+    assert chosen(made, spec(1)) == "east"
 
 
 def test_the_last_machine_is_not_drained_for_its_lag(cluster):
