@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from referee.cli.log import Log, LogHandler
 from referee.cli.output import print_text
 from referee.errors import PlatformError, UsageError
+from referee.process.open_files import raise_file_limit
 from referee.wire.public_address import ListenError, check_pair, check_public
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def serve_pages(
     )
     if log is not None:
         logging.getLogger().addHandler(LogHandler(log))
+    raise_file_limit()  # for all connections that the limits allow, and the files of the pages
     # Threads that draw would keep the one that answers from going on for five times as long, at each of its steps.
     sys.setswitchinterval(_SWITCH_S)
     bound.listen()  # a client that reads the address may ask at once; the answer waits for the server

@@ -26,6 +26,7 @@ from referee.cluster.settings import CONFIG, security_of
 from referee.errors import PlatformError, UsageError
 from referee.event_loop import run_loop
 from referee.folders import cache_folder
+from referee.process.open_files import raise_file_limit
 from referee.texts import one_line, plural
 
 VERSIONS = "crosstown_versions"
@@ -72,6 +73,7 @@ async def check_versions(peer: Peer) -> None:
 
 def run_scheduler(host: str, port: int, certificates: Certificates | None, dashboard: int, tell: Tell) -> None:
     """Serve until a signal. PlatformError if the address cannot be used."""
+    raise_file_limit()  # each machine and each runner has connections here
     with dask.config.set(CONFIG):
         run_loop(_schedule(host, port, certificates, dashboard, tell))
 

@@ -19,18 +19,23 @@ CHUNK_BYTES = 1 << 16
 def pump(one: socket.socket, other: socket.socket, idle_s: float | None = None) -> None:
     """Carries bytes both ways until both sides have ended or nothing came for `idle_s`; closes both."""
     others = {one: other, other: one}
+    ends = {end.fileno(): end for end in others}
+    waiting = select.poll()  # `select` takes no number of a file above 1,023
+    for number in ends:
+        waiting.register(number, select.POLLIN)
     with one, other:
-        open_ends = [one, other]
-        while open_ends:
-            ready = select.select(open_ends, [], [], idle_s)[0]
+        while ends:
+            ready = waiting.poll(None if idle_s is None else idle_s * 1000)
             if not ready:
                 return
-            for end in ready:
+            for number, _ in ready:
+                end = ends[number]
                 try:
                     chunk = end.recv(CHUNK_BYTES)
                     others[end].sendall(chunk)
                     if not chunk:
-                        open_ends.remove(end)
+                        waiting.unregister(number)
+                        del ends[number]
                         others[end].shutdown(socket.SHUT_WR)
                 except OSError:
                     return

@@ -30,6 +30,7 @@ from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError
+from referee.process.open_files import raise_file_limit
 from referee.process.outside import Prints, look_ahead
 from referee.process.processes import PR_SET_PDEATHSIG, prctl
 from referee.process.sandbox import Sandbox
@@ -54,10 +55,6 @@ a bot plays: between two of them the referee has more to do than to read one."""
 MOST_MEMORY_MIB = 512
 """A worker that has more ends itself, before it takes the memory of others. It has some 70 MiB and what its bots send.
 No limit of the system holds it, for its bots would inherit that."""
-
-MOST_FILES = 65_536
-"""As many file descriptors as any number of bots needs. Not all that a host may allow: who inherits a limit of a
-billion may try to close each of them."""
 
 
 class Refused(ExpectedError):
@@ -373,14 +370,6 @@ def _entry(bot: BotSetup) -> Entry:
             "undo the change and run the same command again, or start a new run with --new",
         )
     return entry
-
-
-def raise_file_limit() -> None:
-    """The soft limit is for programs that want few: each bot takes some ten of this process."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def wait_for_runner(incoming: int) -> None:

@@ -1,8 +1,11 @@
 """The proxy of fetch phases: listed hosts only, by CONNECT only, and no way to this machine or its network."""
 
+import os
+import resource
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +141,25 @@ def test_the_proxy_of_this_machine_is_passed_through_with_its_password(server: s
         request = asked.result(PATIENCE_S).decode()
     assert request.startswith("CONNECT packages.example:443 HTTP/1.1\r\n")
     assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in request
+
+
+def test_bytes_are_carried_by_a_process_that_has_many_files_open(server: socket.socket) -> None:
+    """select takes no file with a number above 1,023."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 2048:
+        pytest.skip("this process may not open so many files")
+    place = ("localhost", server.getsockname()[1])
+    both = frozenset({place})
+    with FetchProxy(FetchHosts(both, both), {}) as proxy, socket.socket(socket.AF_UNIX) as client, ExitStack() as stack:
+        for _ in range(1024):
+            stack.callback(os.close, os.dup(server.fileno()))
+        client.settimeout(PATIENCE_S)
+        client.connect(str(proxy.path))
+        client.sendall(f"CONNECT {place[0]}:{place[1]} HTTP/1.1\r\n\r\n".encode())
+        assert b" 200 " in client.recv(4096)
+        other, _ = server.accept()
+        with other:
+            other.sendall(b"pong")
+            assert client.recv(10) == b"pong"
 
 
 def test_nothing_stays_of_it_when_it_ends(server: socket.socket) -> None:

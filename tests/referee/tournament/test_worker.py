@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from referee.match.result import MatchResult
+from referee.process.open_files import MOST_FILES
 from referee.process.sandbox import Sandbox
 from referee.record import SeatStats, read_record, verify
 from referee.record.reasons import EndReason
@@ -24,7 +25,7 @@ from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import config_of
 from referee.tournament.messages import Setup
-from referee.tournament.worker import MOST_FILES, Bots, play_all, play_together
+from referee.tournament.worker import Bots, play_all, play_together
 
 ROOT = Path(__file__).resolve().parents[3]
 
