@@ -15,7 +15,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leaderboard.web.limits import Places, WebLimits
-from referee.addresses import address_key
+from referee.addresses import address_key, oldest_of_busiest
 
 _LOOK_S = 1.0
 """How often a connection is looked at, at the least."""
@@ -69,10 +69,12 @@ class LimitedServer(uvicorn.Server):
 
 
 class Handshakes:
-    """Accepts connections on a socket, and makes their TLS handshakes. A connection without a place is closed.
+    """Accepts connections on a socket, and makes their TLS handshakes: at one time at most half of the number of
+    connections that the server, and one address, may have. With one more, the oldest of this address is closed, or else
+    of the address with the most.
 
-    The protocol counts a connection once its handshake is over: without places of their own, connections that never
-    send a byte would take all file descriptors. `close` and `wait_closed` are those of `asyncio.Server`.
+    The protocol counts a connection once its handshake is over: without this limit, connections that never send a byte
+    would take all file descriptors. `close` and `wait_closed` are those of `asyncio.Server`.
     """
 
     def __init__(
@@ -88,9 +90,10 @@ class Handshakes:
         self._tls = tls
         self._limit_s = limits.request_s
         self._trusted = trusted
-        self._places = Places(limits.connections // 2, limits.connections_per_address // 2)
+        self._most, self._most_per_address = limits.connections // 2, limits.connections_per_address // 2
         self._loop = asyncio.get_running_loop()
-        self._going: set[asyncio.Task[None]] = set()
+        self._going: dict[asyncio.Task[None], str] = {}
+        """Handshakes, the oldest first, by what their connections count as."""
         self._rest: asyncio.TimerHandle | None = None
         listening.setblocking(False)
         self._listen()
@@ -118,12 +121,18 @@ class Handshakes:
             self._rest = self._loop.call_later(_REST_S, self._listen)
             return
         key = _counted_as(str(address[0]), self._trusted, line)
-        if not self._places.take(key):
-            line.close()
-            return
+        same = [other for other, origin in self._going.items() if origin == key]
+        if len(same) >= self._most_per_address:
+            self._end(same[0])
+        elif len(self._going) >= self._most:
+            self._end(oldest_of_busiest(self._going))
         task = self._loop.create_task(self._greet(line))
-        self._going.add(task)
-        task.add_done_callback(lambda _: self._greeted(task, line, key))
+        self._going[task] = key
+        task.add_done_callback(lambda _: self._greeted(task, line))
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        del self._going[task]
+        task.cancel()
 
     async def _greet(self, line: socket.socket) -> None:
         line.setblocking(False)
@@ -132,9 +141,8 @@ class Handshakes:
                 self._protocol, line, ssl=self._tls, ssl_handshake_timeout=self._limit_s
             )
 
-    def _greeted(self, task: asyncio.Task[None], line: socket.socket, key: str) -> None:
-        self._going.discard(task)
-        self._places.give_back(key)
+    def _greeted(self, task: asyncio.Task[None], line: socket.socket) -> None:
+        self._going.pop(task, None)
         if task.cancelled():  # perhaps before its first step: then no transport owns the socket
             line.close()
 

@@ -1,7 +1,9 @@
 """Attacks on the web server over real sockets, each beside an honest visitor who is served meanwhile."""
 
+import resource
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +24,8 @@ from leaderboard.web import connections, pages
 from leaderboard.web.app import make_app
 from leaderboard.web.connections import LimitedServer, limited_protocol
 from leaderboard.web.limits import Places, WebLimits
+from referee.cli.listening import serve_pages
+from referee.process.open_files import MOST_FILES
 from referee.wire.public_address import own_certificate
 
 TIGHT = WebLimits(
@@ -382,6 +386,26 @@ def test_connections_of_a_proxy_count_in_all_and_not_by_address(
         assert wait_until(lambda: not is_served(number)), "in all, they count"
 
 
+def test_a_server_may_have_as_many_files_open_as_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual limit of 1,024 is below the 1,200 connections of a ladder, and then it could not open its files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    found: list[int] = []
+
+    def run(self: LimitedServer, sockets: list[socket.socket]) -> None:
+        found.append(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+    monkeypatch.setattr(LimitedServer, "run", run)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        with socket.socket() as bound:
+            bound.bind(("127.0.0.1", 0))
+            serve_pages(Starlette(), WebLimits(), bound)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert found == [MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)]
+
+
 @pytest.fixture
 def secured(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """TLS of a server, and of a client that trusts it."""
@@ -404,28 +428,42 @@ def test_a_handshake_that_does_not_end_ends_its_connection(
         assert answer.text == "127.0.0.1 https"
 
 
-def test_one_address_has_no_more_handshakes_than_its_share(
+def test_of_too_many_handshakes_of_one_address_the_oldest_ends(
     connect: Callable[[int], socket.socket], secured: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     """Connections that never sent a byte took all file descriptors of a ladder with https."""
     tls, trusting = secured
     limits = replace(TIGHT, request_s=3600.0)
-    share = limits.connections_per_address // 2
     with serving(Starlette(routes=[Route("/", who)]), limits, tls=tls) as number:
-        silent = [connect(number) for _ in range(share)]
-        assert all(ends(connect(number)) for _ in range(3))
-        silent.pop().close()
-
-        def is_answered() -> bool:
-            try:
-                return httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting).is_success
-            except httpx.TransportError:
-                return False
-
-        assert wait_until(is_answered)
-        for one in silent:
+        silent = [connect(number) for _ in range(limits.connections_per_address)]
+        share = limits.connections_per_address // 2
+        assert all(ends(one) for one in silent[:share])
+        answer = httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting)
+        assert answer.text == "127.0.0.1 https"
+        assert ends(silent[share])
+        for one in silent[share + 1 :]:
             one.settimeout(0.05)
-        assert not any(ends(one) for one in silent)
+            assert not ends(one)
+
+
+def test_of_too_many_handshakes_in_all_the_oldest_of_the_busiest_address_ends(
+    secured: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    tls, trusting = secured
+    limits = replace(TIGHT, request_s=3600.0, connections=6, connections_per_address=100)
+    with serving(Starlette(routes=[Route("/", who)]), limits, tls=tls) as number, ExitStack() as stack:
+
+        def connect(source: str) -> socket.socket:
+            to, own = ("127.0.0.1", number), (source, 0)
+            return stack.enter_context(socket.create_connection(to, timeout=WITHIN_S, source_address=own))
+
+        lone, first, second = (connect(source) for source in ("127.0.0.2", "127.0.0.3", "127.0.0.3"))
+        answer = httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting)
+        assert answer.text == "127.0.0.1 https"
+        assert ends(first)
+        for one in (lone, second):
+            one.settimeout(0.05)
+            assert not ends(one)
 
 
 def test_a_refused_client_with_tls_that_does_not_end_its_connection_is_cut_off(
