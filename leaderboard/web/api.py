@@ -20,6 +20,7 @@ from leaderboard.results import is_mirror
 from leaderboard.schedule_view import placings_final
 from leaderboard.standings import apart
 from leaderboard.web.accounts import STATUS, sentence
+from leaderboard.web.facts import signature_of
 from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.pages import read_wanted, there, wanted_run, wanted_viewer
 from leaderboard.web.rights import may_watch, shown_start
@@ -61,7 +62,7 @@ def run_facts(request: Request) -> dict[str, Any]:
         "title": found.facts.title,
         "matches": len(found.counted.rows),
         "total": found.facts.total,
-        "facts": {name: str(value) for name, value in found.facts.shown.items()},
+        "facts": {name: str(value) for name, value in found.facts.shown.items()} | signature_of(found.facts),
         "at_most": found.facts.at_most,
         "state": found.facts.state(),
         "warnings": list(found.warnings),

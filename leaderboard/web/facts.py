@@ -15,7 +15,7 @@ from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
 from leaderboard.standings import Entrant
 from leaderboard.titles import division_title, game_title, in_words, option_words
 from leaderboard.web.watching import open_bots
-from referee.errors import ExpectedError, TournamentError
+from referee.errors import ExpectedError, JournalError, TournamentError
 from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
 from referee.record.journal import Control, FailedStart
@@ -216,6 +216,15 @@ _LIMITS = {
     "startup_s": "Start of a bot",
 }
 """Limits of time that people ask for; the journal has all."""
+
+
+def signature_of(facts: RunFacts) -> dict[str, str]:
+    """When, by which key and how far the run was signed; nothing of one that is not. Whether it has changed since is
+    not looked at: that takes a look at all of it, as `crosstown matches verify` does."""
+    with suppress(JournalError):
+        signed = None if facts.run is None else facts.run.signature
+        return {} if signed is None or not signed.holds else signed.shown
+    return {}
 
 
 def settings_of(facts: RunFacts) -> list[tuple[str, str]]:

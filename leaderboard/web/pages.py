@@ -29,7 +29,7 @@ from leaderboard.titles import end_words, game_title, match_label, match_title, 
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
 from leaderboard.web.bracket import Bracket, bracket_svg, brackets_of
 from leaderboard.web.csv_files import matches_csv, pairings_csv, standings_csv
-from leaderboard.web.facts import settings_of
+from leaderboard.web.facts import settings_of, signature_of
 from leaderboard.web.markdown import coded
 from leaderboard.web.rights import (
     check_shown,
@@ -220,7 +220,8 @@ def _run_page(request: Request, name: str) -> Response:
     live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
     cluster = read_state(place.machines)
-    shown = live, trouble, tables.facts.state(), cluster, notice_of(request)
+    signature = signature_of(tables.facts) if name == "settings.html" else {}
+    shown = live, trouble, tables.facts.state(), cluster, notice_of(request), signature
     kept = request.app.state.kept_pages.setdefault(tables, {})
     if visitor and name in kept and kept[name][0] == shown:
         return HTMLResponse(kept[name][1])
@@ -243,6 +244,7 @@ def _run_page(request: Request, name: str) -> Response:
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
         brackets=_brackets(tables),
         settings=settings_of(tables.facts),
+        signature=signature,
         caption=CAPTION,
         percentiles=PERCENTILES,
         standings=_standings(request, place, tables) if name == "run.html" else "",

@@ -694,10 +694,7 @@ def _signature_facts(run: "Run") -> dict[str, Any]:
     journal = run.folder.journal
     if next(since_signed(signed, run.folder, read_journal(journal), journal.read_bytes()), ""):
         return {"signature": "does not hold for the run as it is now: see crosstown matches verify"}
-    return {
-        "signed": f"{signed.at}, {signed.head.lines} lines of the journal, digest {signed.head.digest}",
-        "public key of the organiser": signed.public_key,
-    }
+    return dict(signed.shown)
 
 
 def certificate(

@@ -51,6 +51,14 @@ class Signature:
     signature: str
 
     @property
+    def shown(self) -> dict[str, str]:
+        """For people, by name."""
+        return {
+            "signed": f"{self.at}, {self.head.lines} lines of the journal, digest {self.head.digest}",
+            "public key of the organiser": self.public_key,
+        }
+
+    @property
     def holds(self) -> bool:
         """Whether the key has signed just this."""
         try:

@@ -1,18 +1,21 @@
 """`crosstown sign`, and what `verify` and `rebuild` say of runs that were changed."""
 
+import asyncio
 import gzip
 import json
 import shutil
 import stat
 from types import SimpleNamespace
 
+import httpx
 import pytest
 
+from leaderboard.web.app import make_app
 from referee.cli import match_actions
 from referee.record import read_record
 from referee.record.format import next_chain, open_line
 from referee.record.journal import LEAVING, Control, anchors_of, control_fields
-from referee.run.head import head_file
+from referee.run.head import head_file, read_head
 from referee.run.journal import Journal, read_journal
 from referee.run.run import Run
 from referee.run.signing import DECISIONS, key_file, read_signature, since_signed
@@ -114,6 +117,30 @@ def test_a_command_that_was_killed_between_record_and_journal_is_named_and_can_b
 
 
 @pytest.mark.slow
+def test_a_journal_that_was_cut_with_its_head_does_not_fit_the_head_that_run_anchor_wrote_elsewhere(
+    played, crosstown, tmp_path
+):
+    elsewhere = tmp_path / "usb" / "cup.head"
+    elsewhere.parent.mkdir()
+    shutil.rmtree(played.path)
+    printed = crosstown("run", "cup.toml", "--anchor", str(elsewhere))
+    assert printed.code == 0, printed.err
+    own = head_file(played.journal)
+    heads = [read_head(path) for path in (own, elsewhere)]
+    assert heads[0].digest == heads[1].digest
+    assert heads[0].lines == heads[1].lines
+    assert crosstown("matches", "verify", "cup").code == 0
+    played.journal.write_bytes(b"".join(played.journal.read_bytes().splitlines(keepends=True)[:-1]))
+    own.unlink()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert str(elsewhere) in printed.out
+    printed = crosstown("run", "cup.toml")
+    assert printed.code != 0
+    assert str(elsewhere) in " ".join(printed.err.split())
+
+
+@pytest.mark.slow
 def test_a_cut_journal_is_named_and_a_missing_head_is_told(played, crosstown):
     whole = played.journal.read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -183,6 +210,34 @@ def test_a_signed_run_proves_that_nothing_changed_and_says_what_it_does_not_prov
     assert key in page
     assert key_file().read_text().splitlines()[1] not in page
     assert json.loads(crosstown("sign", "cup", "--json").out)["public_key"] == key, "one key for all runs"
+
+
+@pytest.mark.slow
+def test_pages_api_and_published_site_have_the_signed_head_and_the_key(played, crosstown, tmp_path):
+    """Who keeps them elsewhere can tell later whether the run is that one. The server goes on meanwhile."""
+    app = httpx.ASGITransport(app=make_app(tmp_path / "runs"))
+
+    async def fetched():
+        async with httpx.AsyncClient(transport=app, base_url="http://localhost") as web:
+            page, answer = await web.get("/runs/cup/settings"), await web.get("/api/v1/runs/cup")
+        return page.text, json.dumps(answer.json()["facts"])
+
+    with asyncio.Runner() as loop:
+
+        def shown():
+            assert crosstown("publish", "runs/cup", "site").code == 0
+            return *loop.run(fetched()), (tmp_path / "site" / "runs" / "cup" / "settings.html").read_text()
+
+        assert not any("public key" in text.lower() for text in shown())
+        assert crosstown("sign", "cup").code == 0
+        signed = read_signature(played)
+        for text in shown():
+            assert signed.public_key in text
+            assert signed.head.digest in text
+            assert f"{signed.at}, {signed.head.lines} lines of the journal" in text
+            assert key_file().read_text().splitlines()[1] not in text
+        played.signature.write_text(played.signature.read_text().replace(signed.head.digest, "ab" * 32))
+        assert not any("public key" in text.lower() for text in shown()), "it signs something else"
 
 
 @pytest.mark.slow
