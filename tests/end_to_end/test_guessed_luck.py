@@ -4,12 +4,16 @@ Of a run of before there were secrets it finds the typed seed, and with it every
 """
 
 import json
+import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from leaderboard.web.play_host import HUMAN, Setup
+from referee.cli.play_host import Host
 from referee.match.play import bot_seed
 from referee.record import Answer, read_record
 from referee.run.folder import RunFolder
@@ -54,15 +58,23 @@ def guessing(write_cup: Callable[..., Path]) -> Path:
 
 def seen(workplace) -> dict:
     """What the bot of seat 0 saw in the last match."""
-    record = read_record(workplace.records()[-1])
+    return seen_in(workplace.records()[-1])
+
+
+def seen_in(path: Path) -> dict:
+    record = read_record(path)
     note = next(line.note for line in record.lines if isinstance(line, Answer) and line.seat == 0)
     return json.loads(note)
 
 
 def numbers(sight: dict) -> Iterator[int]:
     """Every number in what a bot sees."""
-    place, _, plan = sight["match"].removeprefix("m").partition("-")
-    yield from (sight["bot_seed"], int(place), int(plan, 16), sight["pid"], sight["now"])
+    yield from (sight["bot_seed"], sight["pid"], sight["now"])
+    for word in sight["match"].removeprefix("m").split("-"):
+        if word.isdigit():
+            yield int(word)
+        if re.fullmatch("[0-9a-f]+", word):
+            yield int(word, 16)
 
 
 def find_luck(sight: dict, candidates: Iterator[int] | range) -> int | None:
@@ -70,7 +82,8 @@ def find_luck(sight: dict, candidates: Iterator[int] | range) -> int | None:
     wanted, game, seat = sight["bot_seed"], sight["game"], sight["seat"]
     for number in candidates:
         as_bytes = (number % (1 << 128)).to_bytes(16)
-        guesses = [as_bytes.hex(), match_seed(as_bytes, ""), block_seed(as_bytes, 7, game, 1)]
+        guesses = [as_bytes.hex(), match_seed(as_bytes, ""), match_seed(as_bytes, "web 0")]
+        guesses += [block_seed(as_bytes, seed, game, block) for seed in (1, 7) for block in (0, 1)]
         guesses += [public_block_seed(number, game, block) for block in (0, 1)]
         if any(bot_seed(guess, seat) == wanted for guess in guesses):
             return number
@@ -99,3 +112,51 @@ def test_a_bot_that_tries_all_typed_seeds_and_those_around_every_visible_number_
         assert find_luck(sight, range(number - width // 2, number + width // 2)) is None
     secret = (guessing.parent / "runs" / "cup" / "luck.secret").read_text().strip()
     assert secret not in json.dumps(sight)
+
+
+def played_in(workplace, where: str, secret: Path | None) -> Path:
+    """The record of a match that was played in one of the ways outside of a run, on chance or on a secret."""
+    bots = workplace.folder / "bots"
+    given = () if secret is None else ("--secret", str(secret))
+    if where == "match":
+        seats = [word for name in ("bot0", "bot1") for word in ("--seat", str(bots / name))]
+        outcome = workplace.run("match", "toy", *seats, "--json", *given)
+        assert outcome.code == 0, outcome.stderr
+        return workplace.folder / json.loads(outcome.stdout)["record"]
+    if where == "compare":
+        both = (str(bots / "bot0"), str(bots / "bot1"))
+        outcome = workplace.run("compare", *both, "--games", "toy", "--cap", "1", "--json", *given)
+        assert outcome.code in (0, 1), outcome.stderr
+        run = workplace.folder / json.loads(outcome.stdout)["run"]
+        return next(
+            path for path in (run / "matches").glob("*.gz") if read_record(path).header.seats[0].name == "bot 0"
+        )
+    return played_by_a_person(workplace.folder / "runs", bots, secret)
+
+
+def played_by_a_person(runs: Path, bots: Path, secret: Path | None) -> Path:
+    """The guesser has seat 0, and a person who takes the first action the other."""
+    with Host(runs, [bots], secret=secret) as host:
+        guesser = next(found for found in host.opponents("toy") if found.name == "bot 0")
+        (seat,) = host.start(Setup("toy", (guesser.id, HUMAN)))
+        end_s = time.monotonic() + 60
+        while not (now := seat.now()).over:
+            assert time.monotonic() < end_s
+            if now.question is not None:
+                seat.answer(now.question.decision, 0)
+            time.sleep(0.01)
+        return host.run / "matches" / f"{seat.match_id}.jsonl.gz"
+
+
+@pytest.mark.parametrize("where", ["match", "compare", "web"])
+def test_a_guesser_finds_nothing_outside_of_a_run_either(workplace, guessing, where, tmp_path):
+    """Of the same ways it finds the number that an organiser has chosen as the secret."""
+    chosen = tmp_path / "chosen"
+    chosen.write_text(f"{19:032x}\n")
+    chosen.chmod(0o600)
+    assert find_luck(seen_in(played_in(workplace, where, chosen)), range(30)) == 19
+    shutil.rmtree(workplace.folder / "runs")
+    sight = seen_in(played_in(workplace, where, None))
+    assert find_luck(sight, range(-10, 3_000)) is None
+    for number in numbers(sight):
+        assert find_luck(sight, range(number - 500, number + 500)) is None

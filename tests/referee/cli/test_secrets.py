@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,42 @@ def test_a_match_of_a_secret_has_the_same_luck_again_and_says_who_knows_it(cross
         seeds.append(json.loads(printed.out)["seed"])
     assert seeds[0] == seeds[1] != seeds[2]
     assert len(seeds[0]) == 32
+
+
+@pytest.mark.slow
+def test_a_run_and_a_comparison_of_a_secret_say_who_knows_their_luck(crosstown, secret, tmp_path):
+    """Where the secret is given, and only there."""
+    bots = [shutil.copytree(BOTS / "random", tmp_path / "bots" / name) for name in ("ann", "bob")]
+    for bot in bots:
+        manifest = bot / "bot.toml"
+        manifest.write_text(manifest.read_text().replace('"random"', f'"{bot.name}"', 1))
+    entered = "".join(f'[[bots]]\npath = "{bot}"\n' for bot in bots)
+    (tmp_path / "cup.toml").write_text(f'game = "manhattan_traffiq"\nseed = 1\nblocks = 1\n{entered}')
+    for words in (("run", "cup.toml"), ("compare", *map(str, bots), "--games", "manhattan_traffiq", "--cap", "1")):
+        for given in (("--secret", str(secret)), ()):
+            printed = crosstown(*words, *given)
+            assert printed.code in (0, 1), printed.err
+            said = " ".join(printed.err.split())
+            assert (f"everybody who has {secret} knows the luck" in said) is bool(given), said
+            assert SECRET.hex() not in printed.err + printed.out
+
+
+def test_a_web_server_with_a_secret_says_who_knows_the_luck_of_its_matches(secret, tmp_path):
+    address = [sys.executable, "-m", "referee.cli.main", "web", "--port", "0", "--play", "--runs", str(tmp_path)]
+    for given in ((), ("--secret", str(secret))):
+        with subprocess.Popen(
+            [*address, *given], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as server:
+            assert server.stdout is not None
+            said = ""
+            while "http" not in said:
+                line = server.stdout.readline()
+                assert line, said
+                said += line
+            server.terminate()
+            said += server.stdout.read()
+        assert (f"everybody who has {secret} knows the luck" in " ".join(said.split())) is bool(given)
+        assert SECRET.hex() not in said
 
 
 @pytest.mark.parametrize(("seed", "warned"), [("07", True), ("07" * 16, False)])
