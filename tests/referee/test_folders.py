@@ -177,17 +177,19 @@ def test_a_folder_that_another_process_looks_at_just_now_is_locked_after_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a lock a third process takes it for one that was left."""
-    flock, looking = fcntl.flock, []
+    flock, looking, ends = fcntl.flock, [], []
 
     def flock_later(file: int, how: int) -> None:
         if not looking:  # between the making of the folder and its lock
             looking.append(os.open(f"/proc/self/fd/{file}", os.O_RDONLY))
             flock(looking[0], fcntl.LOCK_EX)
-            threading.Timer(0.05, os.close, looking).start()
+            ends.append(threading.Timer(0.05, os.close, looking))
+            ends[0].start()
         flock(file, how)
 
     monkeypatch.setattr(folders.fcntl, "flock", flock_later)
     with folder_beside(tmp_path / "site") as made:
         (made / "index.html").touch()
+        ends[0].join()
         with folder_beside(tmp_path / "site"):
             assert (made / "index.html").exists()
