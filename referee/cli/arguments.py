@@ -17,6 +17,11 @@ def folder_path(path: Path | None) -> Path | None:
     return path
 
 
+def run_place(text: str) -> Path:
+    """The path that names a run, or is its name. What begins with `./` is no name, which the Path alone would be."""
+    return Path(text).absolute() if text.startswith("./") else Path(text)
+
+
 Out = Annotated[
     Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.", callback=folder_path)
 ]

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee.cli.arguments import run_place
 from referee.errors import JournalError, UsageError
 from referee.record.journal import FailedStart, failed_starts
 from referee.record.store import RecordStore, names_record, record_name
@@ -37,7 +38,7 @@ def find_run(wanted: str | None, out: Path, *, brief: bool = False) -> "Run":
 def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
     if wanted is None:
         return [RunFolder(path) for path in folders_in(out)] if out.is_dir() else []
-    path = Path(wanted)
+    path = run_place(wanted)
     if is_tournament_file(path):
         from referee.tournament.config import tournament_name
 
@@ -107,7 +108,7 @@ def has_records(run: Path | None, out: Path) -> bool:
 
 def names_run(word: str, out: Path) -> bool:
     """Whether a word that may name a match or a run names a run, also one whose folder was renamed."""
-    path = Path(word)
+    path = run_place(word)
     if path.is_dir() or (out / word).is_dir() or is_tournament_file(path):
         return True
     return path.name == word and not names_record(word) and bool(run_folders(out, word))

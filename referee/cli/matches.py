@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, OfGame, Out, Since, Until, WithBots, WithReason
+from referee.cli.arguments import OUT, AsJson, OfGame, Out, Since, Until, WithBots, WithReason, run_place
 from referee.cli.errors import ExitCode
 
 app = typer.Typer(no_args_is_help=True, help="List, show, verify, export and rejudge match records.")
@@ -16,6 +16,7 @@ Run = Annotated[
     typer.Option(
         "--run",
         metavar="RUN",
+        parser=run_place,
         help="Tournament file, run folder, name of a run, or any folder with records. Default: all runs in --out.",
         show_default=False,
     ),
@@ -31,12 +32,16 @@ def list_matches(
         Path | None,
         typer.Argument(
             metavar="[RUN]",
+            parser=run_place,
             help="Tournament file, run folder, name of a run, or any folder with records. Default: all runs in --out.",
             show_default=False,
         ),
     ] = None,
     run: Annotated[
-        Path | None, typer.Option("--run", metavar="RUN", help="The same as the argument RUN.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--run", metavar="RUN", parser=run_place, help="The same as the argument RUN.", show_default=False
+        ),
     ] = None,
     out: Out = OUT,
     last: Annotated[
@@ -202,7 +207,7 @@ def verify(
     if run is not None and matches and len(named) == len(matches):
         raise UsageError(f"two runs are named: {named[0]} and {run}", "name one")
     single = [find_record(word, run, out) for word in matches or () if word not in named]
-    whole = [path for word in named for path in find_records(Path(word), out, void=void)]
+    whole = [path for word in named for path in find_records(run_place(word), out, void=void)]
     if not matches:
         whole = find_records(run, out, void=void)
     if key and not are_of_runs(whole):

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,11 +205,14 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
         if configuration.get("name") == description["name"] and _longer(folder, configuration, description) is not None
     ]
     if len(found) > 1:
-        raise UsageError(
-            f"{len(found)} folders have a run of '{description['name']}': {', '.join(str(one.path) for one in found)}",
-            f"rename the one to continue to {out / description['name']}, or start another run with --new",
-        )
+        raise several_renamed(out, description["name"], found)
     return found[0] if found else None
+
+
+def several_renamed(out: Path, name: str, found: Sequence[RunFolder]) -> UsageError:
+    """The error where a tournament file may mean several runs, whose folders are not called as it is."""
+    what = f"{len(found)} folders have a run of '{name}': {', '.join(sorted(str(one.path) for one in found))}"
+    return UsageError(what, f"rename the one to continue to {out / name}, or start another run with --new")
 
 
 def _check_name(out: Path, description: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ from referee.process.entry import (
 from referee.process.manifest import BotNameError, clashes, plays
 from referee.process.paths import is_there
 from referee.process.sandbox import Profile
-from referee.run.folder import RunFolder, check_configuration, is_renamed, run_folders
+from referee.run.folder import RunFolder, check_configuration, is_renamed, run_folders, several_renamed
 from referee.run.journal import read_brief, read_journal
 from referee.run.participants import Participant, newest_participants, participants_of
 from referee.schedule.config import make_field
@@ -93,20 +93,28 @@ def load_tournament(
 def fitting_run(path: Path, out: Path) -> RunFolder | None:
     """The run in `out` that the tournament file at `path` continues, of several of its name: the newest of its bots as
     they are on disk, else the newest that it fits with bots from the store. The name alone does not tell: other files
-    may have the same, and the file may be edited and edited back. None if it fits none of them."""
+    may have the same, and the file may be edited and edited back. None if it fits none of them. UsageError if it fits
+    several whose folders were renamed, which have no order."""
+    name = tournament_name(path)
     fitting: list[RunFolder] = []
+    renamed: list[RunFolder] = []
     bots: tuple[Participant, ...] | None = None
-    for folder in reversed(run_folders(out, tournament_name(path))):
+    for folder in reversed(run_folders(out, name)):
         with suppress(ExpectedError):
             text = read_brief(folder.journal)
             if text.created is not None:
                 if bots != (known := participants_of(text)):  # most runs of a file have the same bots
                     tournament, bots = load_tournament(path, known, to_play=False), known
                 if check_configuration(folder, text, describe(tournament)) is None:
-                    if not tournament.kept:
+                    if tournament.kept:
+                        fitting.append(folder)
+                    elif is_renamed(folder, name):
+                        renamed.append(folder)
+                    else:
                         return folder
-                    fitting.append(folder)
-    return fitting[0] if fitting else None
+    if len(renamed) > 1:
+        raise several_renamed(out, name, renamed)
+    return next(iter((*renamed, *fitting)), None)
 
 
 def known_participants(path: Path, out: Path) -> tuple[Participant, ...]:

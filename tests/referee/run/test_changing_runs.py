@@ -919,6 +919,38 @@ def test_a_bot_whose_name_is_the_entry_id_of_another_is_not_taken_for_it(organis
     assert here.command("withdraw", "cup-2", "bot1")[0] == 0
 
 
+def test_a_path_that_begins_with_a_dot_is_no_name_of_a_run(organiser):
+    """The run of that name was changed, and its matches listed."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    other = here.there / "cup"
+    shutil.copytree(here.run.path, other)
+    before = here.run.journal.read_bytes()
+    assert here.command("extend", "./cup", "--blocks", "1")[0] == 0
+    assert here.run.journal.read_bytes() == before
+    assert read_journal(other / "tournament.jsonl").length == {"blocks": 3}
+    record = min((other / "matches").glob("*.gz"))
+    record.unlink()
+    gone = record.name.partition(".")[0]
+    for option in ((), ("--run",)):
+        assert gone not in here.command("matches", "list", *option, "./cup")[1]
+        assert gone in here.command("matches", "list", *option, "cup")[1]
+
+
+def test_a_file_that_may_mean_several_renamed_runs_is_refused_by_every_command(organiser):
+    """`run` refused it, and the others took the last."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    shutil.copytree(here.run.path, here.run.path.with_name("copy"))
+    here.run.path.rename(here.run.path.with_name("old"))
+    before = sizes(here)
+    for words in (("extend", here.file, "--blocks", "1"), ("run", here.file, "--quiet")):
+        code, _, err = here.command(*words)
+        assert (code, "2 folders have a run of 'cup': runs/copy, runs/old" in err) == (2, True), err
+    assert sizes(here) == before
+    assert here.command("run", here.file, "--quiet", "--new")[0] == 0
+
+
 def test_a_command_about_a_run_whose_file_is_gone_says_so(organiser):
     here = organiser()
     here.begin(2, "round-robin")
