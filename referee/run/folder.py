@@ -18,7 +18,6 @@ from referee.record.store import RecordStore, names_record
 from referee.run.head import head_file
 from referee.run.journal import JournalText, read_journal
 from referee.schedule.config import digest, make_field
-from referee.schedule.formats import stages
 from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.spec import RESOURCE_KEYS
 
@@ -421,7 +420,7 @@ def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield from _flat_item(f"{key}[{place}]", bot)
         elif isinstance(item, Mapping):
             for name, inner in item.items():
-                if name == stages.FORMAT.name:
+                if name == "stages":  # of the format of this name, whose module would take long to import
                     for place, stage in enumerate(inner, start=1):
                         yield from _flat_item(f"{name}[{place}]", {**stage, **stage["settings"], "settings": {}})
                 else:
