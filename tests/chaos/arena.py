@@ -17,6 +17,7 @@ from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.entry import Entry, load_entry
 from referee.process.sandbox import Profile, Sandbox
 from referee.record import Record, read_record, verify
+from referee.schedule.seeds import match_seed
 from referee.schedule.spec import Faults
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +33,9 @@ LONG = [STRICT if os.environ.get("CROSSTOWN_CHAOS_PROFILE", "strict") == "strict
 
 MATCH_S = 300
 """A match that lasts longer hangs."""
+
+SECRET = bytes.fromhex("3f1d0c5be2a94876b1e0d7f25a9c6e84")
+"""Of the luck: a bot guesses a number that people type."""
 
 SHORT = {"first_move_s": 0.5, "move_s": 0.5}
 SMALL: dict[str, dict[str, float]] = {
@@ -60,7 +64,8 @@ def own_limits(case: Case) -> dict[str, float]:
 
 
 def word_of_limit(case: Case, profile: Profile) -> str | None:
-    """What the notes of a bot say that has reached a limit; None if there was none to reach, or no note after it."""
+    """What the notes of a bot say that has reached a limit, or has found no luck; None if there was nothing to reach or
+    to find, or no note after it."""
     if case.phase in ("end", "bye"):
         return None
     match case.deed:
@@ -70,6 +75,8 @@ def word_of_limit(case: Case, profile: Profile) -> str | None:
             return "EMFILE"
         case "fills_disk":
             return "ENOSPC" if profile == "strict" else "EFBIG"
+        case "guesses":
+            return "found nothing"
     return None
 
 
@@ -143,7 +150,7 @@ class Arena:
             seats=tuple(
                 SeatSpec(entry.id, entry.name, "1", (clocks or {}).get(seat, {})) for seat, entry in enumerate(entries)
             ),
-            seed=f"{self.number if seed is None else seed:032x}",
+            seed=match_seed(SECRET, str(self.number)) if seed is None else f"{seed:032x}",
             limits=replace(PATIENT, memory_mib=memory_mib),
             place=self.number,
             block=self.number,

@@ -27,7 +27,10 @@ DIES = {
 """How the process ends, as the evidence of the crash has it."""
 
 STALLS = ("hangs", "spins", "freezes", "deaf")
-HARMLESS = ("floods_stdout", "forks_many", "double_forks", "fills_disk", "connects", "empty", "wrong_ids")
+HARMLESS = (
+    *("floods_stdout", "forks_many", "double_forks", "fills_disk", "connects", "empty", "wrong_ids"),
+    *("knocks", "locks", "guesses"),
+)
 MESSAGES = {
     "junk": R.MALFORMED_MESSAGE,
     "oversized": R.OVERSIZED_MESSAGE,
@@ -37,7 +40,10 @@ MESSAGES = {
 }
 CLOSES = ("closes", "closes_and_spins")
 NEEDS_STREAM = (*MESSAGES, *CLOSES, "empty", "wrong_ids")
-DEEDS = (*DIES, "gorges", "kills_parent", *STALLS, *MESSAGES, *CLOSES, *HARMLESS, "steals", "under", "over", "twice")
+DEEDS = (
+    *(*DIES, "gorges", "kills_parent", *STALLS, *MESSAGES, *CLOSES, "pings", *HARMLESS),
+    *("steals", "under", "over", "twice"),
+)
 GOES_ON_AFTER = frozenset({R.MALFORMED_MESSAGE, R.OVERSIZED_MESSAGE, R.MOVE_TIMEOUT})
 """What a strike pays for, if the bot is still there."""
 
@@ -143,6 +149,10 @@ def expected(deed: str, phase: str, profile: Profile) -> Verdict | None:
         return None  # whose session is open already cannot be robbed; before that only a sandbox protects
     if deed in ("under", "twice") and phase not in ("first", "later"):
         return None
+    if deed in ("pings", "knocks") and phase not in WITHIN:
+        return None  # before Hello there are other limits: see `test_frames.py`
+    if deed == "guesses" and phase in ("start", "hello", "welcome"):
+        return None  # it has seen nothing yet
     if deed == "over" and phase not in ("start", "hello", "match_start", "first", "later"):
         return None
     if deed in ("empty", "wrong_ids") and phase == "hello":
@@ -164,7 +174,7 @@ def fault_of(deed: str) -> EndReason:
     """The fault of a seat in play."""
     if deed in MESSAGES:
         return MESSAGES[deed]
-    if deed in CLOSES:
+    if deed in CLOSES or deed == "pings":
         return R.DISCONNECTED
     if deed == "gorges" and "memory" in find().controllers:
         return R.OUT_OF_MEMORY

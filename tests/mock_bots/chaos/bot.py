@@ -2,13 +2,16 @@
 
 import asyncio
 import errno
+import fcntl
 import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 
 os.environ["GRPC_VERBOSITY"] = "NONE"
@@ -20,8 +23,8 @@ OPTIONS = json.loads(os.environ["CROSSTOWN_OPTIONS"])
 DEED, PHASE = OPTIONS["deed"], OPTIONS["phase"]
 ADDRESS, TOKEN = os.environ["CROSSTOWN_ADDRESS"], os.environ["CROSSTOWN_TOKEN"]
 LATER = 2
-NOTES, HELD = [], []
-"""What was found out, which each move tells; and what is kept open."""
+NOTES, HELD, SEEN = [], [], []
+"""What was found out, which each move tells; what is kept open; and the MatchStart of each match."""
 
 CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 
@@ -143,6 +146,58 @@ async def steals_tokens():
                     pass
 
 
+def pings():
+    """Floods the connection of its own session, beside gRPC, until the referee closes it."""
+    data, at = (b"\0\0\x08\x06\0\0\0\0\0" + bytes(8)) * 1000, 0
+    for place in list(Path("/proc/self/fd").iterdir()):
+        with suppress(OSError):
+            line = socket.socket(fileno=os.dup(int(place.name)))
+            HELD.append(line)
+            if line.family == socket.AF_UNIX and line.getpeername():
+                while True:
+                    with suppress(BlockingIOError):
+                        at = (at + line.send(data[at:])) % len(data)
+
+
+def knocks():
+    """A child connects again and again, while this bot plays on."""
+    code = (
+        "import socket, sys, time\n"
+        "end = time.monotonic() + 2\n"
+        "while time.monotonic() < end:\n"
+        "    with socket.socket(socket.AF_UNIX) as line:\n"
+        "        line.connect_ex(sys.argv[1])\n"
+    )
+    subprocess.Popen([sys.executable, "-c", code, ADDRESS.removeprefix("unix:")])
+
+
+def locks():
+    """A file that all bots of the machine can read."""
+    file = os.open("/bin/sh", os.O_RDONLY)
+    HELD.append(file)
+    with suppress(BlockingIOError):  # without a sandbox another bot may have it
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def bot_seed(match_seed, seat):
+    digest = blake2b(f"bot\x1f{seat}".encode(), digest_size=8, key=match_seed).digest()
+    return int.from_bytes(digest) >> 1
+
+
+def guesses():
+    """The match seed, from all that is typed or counted, by the ways in which the referee computes one."""
+    start = SEEN[-1]
+    for number in range(2000):
+        as_bytes = number.to_bytes(16)
+        text = f"{number}\x1f{start.game}\x1f0".encode()
+        public = blake2b(text, digest_size=16, person=b"crosstown-block").digest()
+        keyed = blake2b(b"", digest_size=16, key=as_bytes, person=b"crosstown-match").digest()
+        if start.bot_seed in (bot_seed(guess, start.seat) for guess in (as_bytes, public, keyed)):
+            NOTES.append(f"found {number}")
+            return
+    NOTES.append("found nothing")
+
+
 AT_ONCE = {
     "exits": lambda: os._exit(7),
     "exits_255": lambda: os._exit(255),
@@ -157,6 +212,10 @@ AT_ONCE = {
     "double_forks": double_forks,
     "allocates": allocates,
     "gorges": gorges,
+    "pings": pings,
+    "knocks": knocks,
+    "locks": locks,
+    "guesses": guesses,
     "kills_parent": lambda: os.kill(os.getppid(), signal.SIGKILL),
     "fills_disk": fills_disk,
     "connects": opens_connections,
@@ -212,6 +271,7 @@ async def play(call):
             await misbehave("welcome", call)
         elif body == "match_start":
             decisions = 0
+            SEEN.append(message.match_start)
             await misbehave("match_start", call)
             if DEED != "unready":
                 await call.write(pack(ready=pb.Ready(match=message.match_start.match)))
