@@ -9,6 +9,9 @@ guesses: slots per second times (1 - H(share)), the best over several lengths of
 - processor: the sender computes or sleeps; the receiver counts how far its own loop gets.
 - memory in use: the sender maps memory or gives it back; the receiver reads Committed_AS in /proc/meminfo.
 - context switches: the sender switches between two threads or sleeps; the receiver reads ctxt in /proc/stat.
+- tasks of the machine: the sender starts threads or does not; the receiver reads their number in /proc/loadavg.
+- memory of TCP sockets: the sender fills a connection with itself or does not; the receiver reads /proc/net/sockstat.
+- numbers of eventfds: the sender holds some or none; the receiver makes one and reads its number in /proc/self/fdinfo.
 - pages of shared files: the sender reads a page of a file in /usr or leaves it; the receiver reads it and takes the
   time. Each page serves once.
 - maps of shared files: the sender maps some pages of a file in /usr, all at the same moment, and stays; the receiver
@@ -45,7 +48,7 @@ bits = 0
 """
 
 BOT = """
-import json, mmap, os, random, threading, time
+import json, mmap, os, random, socket, threading, time
 
 O = json.loads(os.environ["CROSSTOWN_OPTIONS"])
 START, SLOT, BITS, WAY = O["start_ns"], O["slot_us"] * 1000, O["bits"], O["way"]
@@ -85,6 +88,33 @@ def send(bit, i, end):
             time.sleep(0)
             os.sched_yield()
             event.set(); back.wait(0.001); back.clear()
+    elif WAY == "tasks of the machine":
+        over = threading.Event()
+        threads = [threading.Thread(target=over.wait) for _ in range(20 if bit else 0)]
+        for thread in threads:
+            thread.start()
+        until(end)
+        over.set()
+        for thread in threads:
+            thread.join()
+    elif WAY == "memory of TCP sockets":
+        ours, theirs = ends
+        while bit:
+            try:
+                ours.send(bytes(1 << 16))
+            except BlockingIOError:
+                break
+        until(end)
+        while bit:
+            try:
+                theirs.recv(1 << 20)
+            except BlockingIOError:
+                break
+    elif WAY == "numbers of eventfds":
+        files = [os.eventfd(0) for _ in range(20 if bit else 0)]
+        until(end)
+        for file in files:
+            os.close(file)
     elif bit:
         read(i)
 
@@ -130,6 +160,18 @@ def look(i, begin, end):
         before = number("/proc/stat", "ctxt")
         until(end)
         return number("/proc/stat", "ctxt") - before
+    if WAY == "tasks of the machine":
+        until((begin + end) // 2)
+        return int(open("/proc/loadavg").read().split()[3].split("/")[1])
+    if WAY == "memory of TCP sockets":
+        until((begin + end) // 2)
+        return int(open("/proc/net/sockstat").read().partition("TCP:")[2].split("mem ")[1].split()[0])
+    if WAY == "numbers of eventfds":
+        until((begin + end) // 2)
+        file = os.eventfd(0)
+        mine = number(f"/proc/self/fdinfo/{file}", "eventfd-id")
+        os.close(file)
+        return mine
     until(end)
     return -read(i)
 
@@ -140,6 +182,19 @@ if WAY == "context switches" and O["role"] == "sender":
         while True:
             event.wait(); event.clear(); back.set()
     threading.Thread(target=answer, daemon=True).start()
+
+
+def connection():
+    # With itself; neither end blocks.
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs = server.accept()[0]
+    ours.setblocking(False)
+    theirs.setblocking(False)
+    return ours, theirs
+
+
+ends = connection() if WAY == "memory of TCP sockets" and O["role"] == "sender" else None
 PLACES = list(pages()) if WAY == "pages of shared files" else []
 seen, took = [], 0
 if WAY == "maps of shared files":
@@ -174,6 +229,9 @@ WAYS = {
     "processor": (500, 2000, 8000),
     "memory in use": (200, 1000, 5000),
     "context switches": (200, 1000, 5000),
+    "tasks of the machine": (1000, 5000, 20000),
+    "memory of TCP sockets": (1000, 5000, 20000),
+    "numbers of eventfds": (200, 1000, 5000),
     "pages of shared files": (500, 2000, 8000),
     "maps of shared files": (0,),
 }
