@@ -82,6 +82,7 @@ GAMES: list[tuple[str, dict[str, Any], dict[str, set[str]], dict[tuple[str, str]
     ("openspiel/backgammon", {}, OPENSPIEL_DONE, are(False, of="turn:play")),
 ]
 """(game, options, by kind of event the actions that it comes of, by question and action whether it is optional)."""
+IDS = [" ".join([game_id, *options]) for game_id, options, _, _ in GAMES]
 
 
 def steps(game_id: str, options: Mapping[str, Any]) -> Iterator[tuple[Any, list[Event], Mapping[int, Any]]]:
@@ -104,7 +105,7 @@ def steps(game_id: str, options: Mapping[str, Any]) -> Iterator[tuple[Any, list[
             yield state, events, answers
 
 
-@pytest.mark.parametrize(("game_id", "options", "done", "optional"), GAMES, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("game_id", "options", "done", "optional"), GAMES, ids=IDS)
 def test_nothing_is_done_for_a_seat_that_has_not_chosen_it(
     game_id: str, options: dict[str, Any], done: dict[str, set[str]], optional: Any
 ) -> None:
@@ -122,7 +123,7 @@ def test_nothing_is_done_for_a_seat_that_has_not_chosen_it(
     assert set(seen) >= set(done) - {"stopped", "passed"}
 
 
-@pytest.mark.parametrize(("game_id", "options", "done", "optional"), GAMES, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("game_id", "options", "done", "optional"), GAMES, ids=IDS)
 def test_each_game_says_which_actions_its_rules_let_a_seat_decline(
     game_id: str, options: dict[str, Any], done: Any, optional: dict[tuple[str, str], set[bool]]
 ) -> None:
