@@ -251,7 +251,7 @@ def test_a_run_of_before_there_were_secrets_is_taken_up_as_it_was_begun(make_tou
     assert set(seeds(run_folder).values()) == {public_block_seed(1, "toy", block) for block in (0, 1)}
     assert not run_folder.secrets.exists()
     assert [line.kind for line in read_journal(run_folder.journal).events] == [
-        *("created", "resumed", "counted", "finished")
+        *("created", "machine", "resumed", "counted", "finished")
     ]
     assert not epochs_of(read_journal(run_folder.journal))[0].commitment
 
