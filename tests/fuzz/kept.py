@@ -22,7 +22,7 @@ from referee.run.seal import SEAL_CHARS
 
 
 def kept_targets(folder: Path) -> list[Target]:
-    home, lock = folder / "home", folder / "run.lock"
+    home, lock = folder / "0123456789abcdef", folder / "run.lock"  # named as a kept home is, else it is not read
     (home / "home").mkdir(parents=True)
     with RunLock(lock):
         signed = lock.read_bytes()
