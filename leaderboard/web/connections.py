@@ -230,7 +230,7 @@ def _networks(proxies: Sequence[str]) -> list[_Network]:
 
 
 def _counted_as(host: str, trusted: Sequence[_Network], one: object) -> str:
-    """What a connection from this host counts as among the connections of one address: each of a proxy by itself."""
+    """The address to which a connection from this host is counted: for a proxy, each connection has its own."""
     return f"proxy {id(one)}" if _is_among(host, trusted) else address_key(host)
 
 

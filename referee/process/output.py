@@ -169,7 +169,7 @@ class Drain:
             self._patience_s = left_s - (self._patience_seen_s - began_s)
 
     def close(self) -> None:
-        """Have closed what is still open; whoever still prints gets SIGPIPE."""
+        """Have closed what is still open; a process that still prints gets SIGPIPE."""
         with self._answers:
             self._closing = True
             if not self._ended:

@@ -214,7 +214,7 @@ def test_a_signed_run_proves_that_nothing_changed_and_says_what_it_does_not_prov
 
 @pytest.mark.slow
 def test_pages_api_and_published_site_have_the_signed_head_and_the_key(played, crosstown, tmp_path):
-    """Who keeps them elsewhere can tell later whether the run is that one. The server goes on meanwhile."""
+    """A reader who keeps them can check later that the run is the same. The server is not stopped for that."""
     app = httpx.ASGITransport(app=make_app(tmp_path / "runs"))
 
     async def fetched():

@@ -84,7 +84,7 @@ def test_after_a_slow_read_the_bot_waits(pipe: tuple[int, int], monkeypatch: pyt
 
 
 def test_a_read_that_does_not_end_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads from a pipe waits while the kernel fetches what a program writes to it, however long that takes."""
+    """A read from a pipe waits while the kernel fetches what a program writes to it, however long that takes."""
     ours, theirs = pipe
     fetched, read = threading.Event(), os.read
 

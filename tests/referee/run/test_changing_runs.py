@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,17 +77,23 @@ def test_a_run_that_is_changed_in_any_way_goes_on_or_says_why(organiser, bots, s
     here.check()
 
 
+def commands_in(folder: Path) -> Callable[..., tuple[int, str, str]]:
+    """Runs commands there as processes of their own: (exit code, stdout, stderr)."""
+
+    def command(*words: object) -> tuple[int, str, str]:
+        line = [sys.executable, "-m", "referee.cli.main", *map(str, words)]
+        done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    return command
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(12))
 def test_a_run_with_real_processes_that_is_changed_in_any_way_goes_on_or_says_why(tmp_path, monkeypatch, number):
     chance = random.Random(number)
     for far in range(2):
         monkeypatch.setenv(f"FAR{far}", f"0123456789abcdef{far}")
-
-    def command(*words: object) -> tuple[int, str, str]:
-        line = [sys.executable, "-m", "referee.cli.main", *map(str, words)]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-        return done.returncode, done.stdout, done.stderr
 
     class Real(Organiser):
         def kill(self, number: int) -> None:
@@ -95,7 +102,7 @@ def test_a_run_with_real_processes_that_is_changed_in_any_way_goes_on_or_says_wh
                 time.sleep(0.4 + number / 4)
                 running.send_signal(signal.SIGKILL)
 
-    here = Real(tmp_path, command)
+    here = Real(tmp_path, commands_in(tmp_path))
     here.begin(chance.choice([2, 3]), chance.choice(["round-robin", "swiss", "league"]), 2, "shibuya",
                ROOT / "bots" / "python" / "random")  # fmt: skip
     real = [step for step in STEPS if step != "add remote"]  # nobody dials in
@@ -111,11 +118,6 @@ def test_a_run_whose_process_was_killed_and_that_was_changed_then_goes_on_or_say
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests" / "toy_game"))
     killed = []
 
-    def command(*words: object) -> tuple[int, str, str]:
-        line = [sys.executable, "-m", "referee.cli.main", *map(str, words)]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-        return done.returncode, done.stdout, done.stderr
-
     class Real(Organiser):
         def kill(self, number: int) -> None:
             wanted = len(self.matches()) + number
@@ -126,7 +128,7 @@ def test_a_run_whose_process_was_killed_and_that_was_changed_then_goes_on_or_say
                 killed.append(running.poll() is None)
                 running.send_signal(signal.SIGKILL)
 
-    here = Real(tmp_path, command)
+    here = Real(tmp_path, commands_in(tmp_path))
     here.begin(3, style, 1, "toy", ROOT / "bots" / "python" / "random")
     chance = random.Random(style)
     changes = [step for step in STEPS if step not in ("run", "kill", "add remote")]
@@ -904,7 +906,7 @@ def test_a_new_run_that_the_machine_stops_is_to_be_continued_without_new(organis
 
 
 def test_a_bot_whose_name_is_the_entry_id_of_another_is_not_taken_for_it(organiser):
-    """Whoever came first in the file was withdrawn."""
+    """The bot that came first in the file was withdrawn."""
     here = organiser()
     here.begin(3, "round-robin")
     victim = participants_of(read_journal(here.run.journal))[1]
