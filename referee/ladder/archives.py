@@ -31,6 +31,8 @@ _MOST_NAME_BYTES = 255
 _MOST_PATH_BYTES = 1000
 _MOST_HEADER_BYTES = 1 << 16
 """Of the names and attributes that a tar file has for one member."""
+_MOST_HEADERS_BYTES = 8 << 20
+"""Of those for all members together: each attribute is looked at, and millions of them pack well."""
 _MOST_DIRECTORY_BYTES = 4 << 20
 """Of the list at the end of a zip file, which is read as a whole."""
 _RATIO_FROM_BYTES = 1 << 20
@@ -450,6 +452,7 @@ class _Unzipped:
         self._file = file
         self._most_bytes = most_bytes
         self._bytes = 0
+        self._header_bytes = 0
 
     def read(self, size: int) -> bytes:
         """So many bytes; fewer at the end."""
@@ -478,6 +481,20 @@ class _Unzipped:
             yield chunk
         self.exactly(-size % _BLOCK_BYTES)
 
+    def header(self, size: int) -> bytes:
+        """The content of a header before a member. EOFError if its size is no number."""
+        if size < 0:
+            raise EOFError("a size is no number")
+        if size > _MOST_HEADER_BYTES:
+            raise ArchiveError(f"a header of the archive has {size} bytes", "pack the bot's folder again")
+        self._header_bytes += size
+        if self._header_bytes > _MOST_HEADERS_BYTES:
+            raise ArchiveError(
+                f"the names and attributes in the archive have more than {_mib(_MOST_HEADERS_BYTES)} together",
+                "pack the bot's folder without extended attributes",
+            )
+        return b"".join(self.chunks(size))
+
     def drain(self) -> None:
         """To the end, where the checksum is compared."""
         while self.read(_READ_BYTES):
@@ -504,9 +521,7 @@ def _read_tar_member(block: bytes, stream: _Unzipped, tree: _Tree, extra: dict[s
     kind = block[156:157]
     size = _number(block[124:136])
     if kind in (b"x", b"g", b"L", b"K"):
-        if size > _MOST_HEADER_BYTES:
-            raise ArchiveError(f"a header of the archive has {size} bytes", "pack the bot's folder again")
-        content = b"".join(stream.chunks(size))
+        content = stream.header(size)
         if kind == b"g":
             return extra
         if kind == b"x":

@@ -308,6 +308,27 @@ def header(name: bytes, kind: bytes, content: bytes = b"") -> bytes:
     return block.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)
 
 
+@pytest.mark.parametrize("size", [b"99999999999\0", b"-0000000001\0", b"\xff" * 12], ids=["digits", "sign", "binary"])
+@pytest.mark.parametrize(
+    "kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.REGTYPE]
+)
+def test_a_size_that_is_no_number_is_refused(tmp_path: Path, kind: bytes, size: bytes) -> None:
+    """It was read without end."""
+    block = bytearray(header(b"x", kind))
+    block[124:136] = size
+    block[148:156] = b"%06o\0 " % (sum(block[:148]) + 256 + sum(block[156:512]))
+    assert "a size is no number" in refused(tmp_path, gzip.compress(block + bytes(1024)))
+
+
+def test_attributes_of_all_members_together_that_would_take_long_to_read_are_refused(tmp_path: Path) -> None:
+    attributes = header(b"x", tarfile.XHDTYPE, b"6 a=b\n" * 10_000)
+    bot = header(b"bot.py", tarfile.REGTYPE, b"x") + bytes(1024)
+    few, many = (gzip.compress(attributes * number + bot) for number in (50, 140))
+    limits = ArchiveLimits(unpacked_bytes=32 << 20)
+    assert taken(tmp_path / "few", few, limits).is_dir()
+    assert "names and attributes in the archive have more than 8 MiB" in refused(tmp_path / "many", many, limits)
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [(b"__MACOSX/a", tarfile.REGTYPE), (b"a/b", tarfile.DIRTYPE), (b"g", tarfile.XGLTYPE), (b"x", tarfile.XHDTYPE)],
