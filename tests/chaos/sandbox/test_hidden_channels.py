@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import uuid
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -63,19 +64,20 @@ async def until_printed(bot: BotProcess, word: str) -> None:
 async def received(folder: Path, profile: Profile, *, sent: bool) -> dict[str, str]:
     """What came through in each way, with or without a sender beside the receiver."""
     # Both first: to load an entry is to read the files that they share, which brings these into memory.
-    receives = load_entry(folder, options={"role": "receiver", "wait_ms": 3000 if sent else 500})
-    sends = load_entry(folder, options={"role": "sender", "wait_ms": 0})
+    receives = load_entry(folder, options={"role": "receiver"})
+    sends = load_entry(folder, options={"role": "sender"})
     assert receives.home == sends.home
+    last_look = receives.home / "last-look"
+    last_look.touch()
     for path in receives.home.glob("shared-*"):
         with path.open("rb") as file:
             os.fsync(file.fileno())  # a page that is still to be written cannot be dropped from memory
     async with await start(receives, profile) as receiver:
         await until_printed(receiver, "ready")
-        if sent:
-            async with await start(sends, profile) as sender:
+        async with await start(sends, profile) if sent else nullcontext() as sender:
+            if sender:
                 await until_printed(sender, "sent")
-                await receiver.wait()
-        else:
+            os.utime(last_look, (0, 0))
             await receiver.wait()
         outcome: dict[str, str] = json.loads(receiver.output().stdout_text().splitlines()[-1])
     assert set(outcome) == set(WAYS)
@@ -89,6 +91,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, st
     for number in range(len(WAYS)):
         with (folder / f"shared-{number}").open("wb") as file:
             file.write(bytes(1 << 16))
+    (folder / "last-look").touch()
     (folder / "apart").mkdir()
     (folder / "apart" / "file").write_bytes(bytes(1 << 12))
 

@@ -1,7 +1,8 @@
 """Two processes of one bot, in two sandboxes, try to pass a bit through what the kernel shares between them.
 
-The receiver gets ready, prints "ready" and looks for the bit in every way for `wait_ms`; the sender sets it in every
-way and stays. Both print JSON: for the receiver the ways in which the bit arrived, else why a way was closed.
+The receiver gets ready, prints "ready" and looks for the bit in every way until the file `last-look` is older than a
+day; the sender sets it in every way, prints "sent" and stays. At its end the receiver prints the ways in which the bit
+arrived, else why a way was closed, as JSON.
 """
 
 import ctypes
@@ -165,6 +166,20 @@ def rose(path: str, least: int) -> tuple[Callable[[str], int], Callable[[int], b
     return lambda _: number_in(path), lambda before: number_in(path) >= before + least
 
 
+def open_many_files(_: str) -> None:
+    """Far more than the rest of the machine opens or closes in these seconds, as all are in one count: 15,000. That is
+    more than one process may have open."""
+    reader, writer = os.pipe()
+    for _ in range(10):
+        if os.fork() == 0:
+            for _ in range(1500):
+                os.open("/dev/null", os.O_RDONLY)
+            os.write(writer, b"1")
+            signal.pause()
+    for _ in range(10):
+        os.read(reader, 1)
+
+
 def take_asynchronous_reads(_: str) -> None:
     number = 206 if os.uname().machine == "x86_64" else 0
     context = ctypes.c_ulong(0)
@@ -192,10 +207,7 @@ WAYS: dict[str, Way] = {
     "inotify in /usr": (lambda _: watch(rarely_read()), has_events, lambda _: opened(rarely_read())),
     "dnotify": (be_notified, lambda _: bool(NOTIFIED), lambda _: read_page("apart/file")),
     "fanotify": (watch_all, has_events, opened),
-    "the count of open files": (
-        *rose("/proc/sys/fs/file-nr", 700),
-        lambda _: [os.open("/dev/null", os.O_RDONLY) for _ in range(900)],
-    ),
+    "the count of open files": (*rose("/proc/sys/fs/file-nr", 12_000), open_many_files),
     "the count of asynchronous reads": (*rose("/proc/sys/fs/aio-nr", 64), take_asynchronous_reads),
     "the count of pseudo-terminals": (*rose("/proc/sys/kernel/pty/nr", 8), lambda _: [os.openpty() for _ in range(8)]),
     "a hint for what is written": (
@@ -234,8 +246,7 @@ def receive() -> dict[str, str]:
             outcome[way] = str(error)
 
     print("ready", flush=True)
-    until = time.monotonic() + OPTIONS["wait_ms"] / 1000
-    while time.monotonic() < until:
+    while time.time() - Path("last-look").stat().st_mtime < 24 * 3600:
         for way in ready:
             if not way.startswith(ONE_LOOK):
                 look(way)
