@@ -60,6 +60,10 @@ def sessions(intake: Intake) -> dict[str, str]:
     return {"visitor": "", "author": author, "organiser": organiser}
 
 
+def is_stream(start: dict[str, Any]) -> bool:
+    return dict(start["headers"]).get(b"content-type", b"").startswith(b"text/event-stream")
+
+
 async def ask(app: Any, method: str, path: str, secret: str = "", kind: str = "") -> tuple[int, str]:
     """Status and the first part of the answer; a stream is left when it has begun."""
     headers = [(b"host", b"localhost:8000")]
@@ -92,6 +96,8 @@ async def ask(app: Any, method: str, path: str, secret: str = "", kind: str = ""
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
+            if is_stream(message):  # its first event may come only after seconds
+                answered.set_result((status, ""))
         elif not answered.done():
             answered.set_result((status, message.get("body", b"").decode(errors="replace")))
 
