@@ -13,7 +13,6 @@ import socket
 import ssl
 import threading
 import tomllib
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from referee.errors import ExpectedError, why_unread
 from referee.folders import make_socket_folder, refuse_descriptors
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
-from referee.process.registries import HTTPS, Place, carry, place_of, without_credentials
+from referee.process.registries import HTTPS, Place, basic, carry, place_of, without_credentials
 
 HOSTS_VARIABLE = "CROSSTOWN_FETCH_HOSTS"
 """Names a file of the form of `data/fetch_hosts.toml`."""
@@ -255,13 +254,17 @@ class FetchProxy:
 
     def _through_upstream(self, host: str, port: int) -> socket.socket:
         """Through the proxy that this machine uses itself, which then resolves the name."""
-        parts = urlsplit(self._upstream if "//" in self._upstream else f"//{self._upstream}")
-        server = socket.create_connection((parts.hostname or "", parts.port or 80), CONNECT_S)
+        user, _, address = (self._upstream.partition("//")[2] or self._upstream).rpartition("@")
+        try:
+            parts = urlsplit(f"//{address}")
+            place = parts.hostname or "", parts.port or 80
+        except ValueError as error:
+            raise OSError(f"the address of this machine's proxy cannot be read: {error}") from None
+        server = socket.create_connection(place, CONNECT_S)
         try:
             lines = [f"CONNECT {host}:{port} HTTP/1.1", f"Host: {host}:{port}"]
-            if parts.username:
-                user = f"{parts.username}:{parts.password or ''}".encode()
-                lines.append(f"Proxy-Authorization: Basic {b64encode(user).decode()}")
+            if user:
+                lines.append(f"Proxy-Authorization: {basic(user)}")
             server.sendall("\r\n".join([*lines, "", ""]).encode())
             answer = _read_head(server).split("\r\n", 1)[0].split(" ")
             if len(answer) < 2 or answer[1] != "200":

@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[str, int]
 HTTPS = 443
 MAX_REWRITTEN_BYTES = 64 << 20
 
-_WITH_PASSWORD = re.compile(r"https://[^\s/]+@[^\s\"'<>,|/]+", re.IGNORECASE)
+_WITH_PASSWORD = re.compile(r"https://(?P<user>[^\s/:][^\s/]*)@(?P<host>[^\s\"'<>,|/]+)", re.IGNORECASE)
 _PASSWORD = re.compile(r"(https?://)[^\s/]*@", re.IGNORECASE)
 """A password may have an @ or a comma in it, as it is: all up to the last @ before the path counts."""
 _NPM = re.compile(r"^\s*//(?P<host>[^\s/=]+)/[^\s=]*:(?P<kind>_authToken|_auth)\s*=\s*(?P<value>\S+)\s*$", re.MULTILINE)
@@ -52,13 +52,18 @@ def find_credentials(texts: Iterable[str], ours: Mapping[str, str]) -> dict[Plac
             place = _place(f"//{match['host']}")
             if place is not None and value:
                 found[place] = f"{'Bearer' if match['kind'] == '_authToken' else 'Basic'} {value}"
-        for url in _WITH_PASSWORD.findall(text):
-            place = _place(url)
-            parts = urlsplit(url)
-            if place is not None and parts.username:
-                user = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
-                found[place] = f"Basic {b64encode(user).decode()}"
+        for match in _WITH_PASSWORD.finditer(text):
+            if (place := _place(f"//{match['host']}")) is not None:
+                found[place] = basic(match["user"])
     return found
+
+
+def basic(user: str) -> str:
+    """The header for a name and password as they stand in an address: `ann:p%40ss`. `urlsplit` does not take all that
+    people write there, such as a `[`."""
+    name, _, password = user.partition(":")
+    words = f"{unquote(name)}:{unquote(password)}".encode("utf-8", "surrogateescape")
+    return f"Basic {b64encode(words).decode()}"
 
 
 def _place(url: str) -> Place | None:

@@ -3,6 +3,7 @@
 import os
 import resource
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -123,7 +124,11 @@ def test_a_request_without_end_is_given_up() -> None:
         assert "502" in ask(proxy, "CONNECT " + "a" * HEAD_BYTES)
 
 
-def test_the_proxy_of_this_machine_is_passed_through_with_its_password(server: socket.socket) -> None:
+@pytest.mark.parametrize("written", ["me:se[c@ret", "me:se%5Bc%40ret"])
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_the_proxy_of_this_machine_is_passed_through_with_its_password(
+    server: socket.socket, scheme: str, written: str
+) -> None:
     def answer() -> bytes:
         client, _ = server.accept()
         with client:
@@ -134,13 +139,18 @@ def test_the_proxy_of_this_machine_is_passed_through_with_its_password(server: s
             client.sendall(b"HTTP/1.1 200 fine\r\n\r\n")
             return request
 
-    ours = {"https_proxy": f"http://me:secret@127.0.0.1:{server.getsockname()[1]}"}
+    ours = {"https_proxy": f"{scheme}{written}@127.0.0.1:{server.getsockname()[1]}"}
     with ThreadPoolExecutor() as pool, FetchProxy(FetchHosts(frozenset({HOST})), ours) as proxy:
         asked = pool.submit(answer)
         assert ask(proxy, "CONNECT packages.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 200 ")
         request = asked.result(PATIENCE_S).decode()
     assert request.startswith("CONNECT packages.example:443 HTTP/1.1\r\n")
-    assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in request
+    assert f"Proxy-Authorization: Basic {b64encode(b'me:se[c@ret').decode()}\r\n" in request
+
+
+def test_a_proxy_of_this_machine_without_a_readable_address_is_said_to_be_out_of_reach() -> None:
+    with FetchProxy(FetchHosts(frozenset({HOST})), {"https_proxy": "http://proxy.example:port"}) as proxy:
+        assert ask(proxy, "CONNECT packages.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502 ")
 
 
 def test_bytes_are_carried_by_a_process_that_has_many_files_open(server: socket.socket) -> None:
