@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from leaderboard.times import histogram
 from leaderboard.usage import usage_text
@@ -149,7 +149,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
     points: tuple[int | None, ...] = footer.returns or none
     startups = footer.startup_us or (0,) * header.players
     used = footer.usage or none
-    seats = tuple(
+    seats = (
         SeatRow(
             seat=seat,
             entry_id=who.entry_id,
@@ -171,7 +171,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
         )
         for seat, who in enumerate(header.seats)
     )
-    return MatchRow(
+    row = MatchRow(
         match_id=header.match_id,
         tournament=header.tournament,
         place=header.place,
@@ -186,8 +186,14 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
         state_hash=footer.state_hash,
         created_at=header.created_at,
         stamp=stamp,
-        seats=seats,
+        seats=tuple(SeatRow._make(map(_readable, seat)) for seat in seats),
     )
+    return MatchRow._make(map(_readable, row))
+
+
+def _readable(value: Any) -> Any:
+    """The same value; of a text without halves of characters, which no database, page or feed takes."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
 
 
 def teams_of(header: Header) -> tuple[int, ...]:

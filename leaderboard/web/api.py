@@ -141,16 +141,22 @@ def _seating(tables: RunTables, row: MatchRow) -> dict[str, Any]:
 def match(request: Request) -> dict[str, Any]:
     """The record without its lines; those are in `frames`, and in the record itself."""
     _, record = read_wanted(request)
-    footer = None if record.footer is None or is_live(record.path) else asdict(record.footer)
+    footer = None if record.footer is None or is_live(record.path) else _readable(asdict(record.footer))
     extent = extent_of(record)
     return {
-        "header": asdict(record.header),
+        "header": _readable(asdict(record.header)),
         "live": is_live(record.path),
         "footer": footer,
         "problems": [asdict(problem) for problem in record.problems],
         "last_step": extent.last,
         "wrong": extent.wrong,
     }
+
+
+def _readable(fields: dict[str, Any]) -> Any:
+    """What a record has and JSON has not is left out or named: halves of characters, and numbers such as NaN."""
+    text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+    return json.loads(text, parse_constant=str)
 
 
 def frames(request: Request, first: int, last: int | None, *, drawn: bool) -> Response:

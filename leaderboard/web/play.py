@@ -16,7 +16,7 @@ from leaderboard.frames import last_board
 from leaderboard.web.accounts import address_of, session_of
 from leaderboard.web.games import about_game, game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
-from leaderboard.web.live import SharedLooks, changes, stream
+from leaderboard.web.live import SharedLooks, changes, event, stream
 from leaderboard.web.pages import page
 from leaderboard.web.play_host import BOT_MOVE_S, HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.strength import rivals, usual
@@ -107,7 +107,8 @@ def state(request: Request) -> Response:
 
 
 async def events(request: Request) -> StreamingResponse:
-    """`{"number": n}` whenever the state has changed, the first at once."""
+    """`{"number": n}` whenever the state has changed, the first at once; `{"over": true}` at the end of the match, and
+    then the end."""
     seat = await asyncio.to_thread(_seat, request)
     return stream(request, _changes(seat, _place(request), request.app.state.looks))
 
@@ -211,14 +212,15 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
         return ""
 
 
-def _changes(seat: HumanSeat, place: RunFolder, looks: SharedLooks) -> AsyncIterator[str]:
-    def look() -> tuple[int, int]:
+async def _changes(seat: HumanSeat, place: RunFolder, looks: SharedLooks) -> AsyncIterator[str]:
+    def look() -> tuple[int, int] | None:
         seat.seen()
-        return seat.number, _size(place, seat.match_id)
+        return None if seat.over else (seat.number, _size(place, seat.match_id))
 
-    return changes(
-        look, lambda _, number: {"number": number + 1}, LOOK_S, looks.turn(("seat", seat.match_id, seat.key))
-    )
+    turn = looks.turn(("seat", seat.match_id, seat.key))
+    async for text in changes(look, lambda _, number: {"number": number + 1}, LOOK_S, turn):
+        yield text
+    yield event({"over": True})
 
 
 def _size(place: RunFolder, match_id: str) -> int:

@@ -88,6 +88,10 @@ class HumanSeat(Protocol):
     def number(self) -> int:
         """Of the standpoint."""
 
+    @property
+    def over(self) -> str:
+        """How the match ended, '' before that."""
+
     def now(self) -> Standpoint: ...
 
     def seen(self) -> None:

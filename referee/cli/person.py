@@ -52,7 +52,7 @@ class Person:
         self._unread: list[dict[str, Any]] = []
         self._seen: Any = None
         self._notice = ""
-        self._over = ""
+        self.over = ""
         self.seen_s = time.monotonic()
         """When somebody last followed its page."""
         self._lock = threading.Lock()
@@ -113,7 +113,7 @@ class Person:
         """Nobody answered in time: the bridge waits for a line all the same, and hears nothing before it has one. The
         referee drops what it sends then."""
         with self._lock:
-            if self._notice == _LATE and self._asked is None and not self._over:
+            if self._notice == _LATE and self._asked is None and not self.over:
                 self._write({"index": 0})
 
     def now(self) -> Standpoint:
@@ -125,7 +125,7 @@ class Person:
             self._unread.clear()
             if self._asked is not None and self._question is None:
                 self._question = self._decoded(self._asked)
-            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._notice, self._seen)
+            return Standpoint(self.number, self._timed(), tuple(self._events), self.over, self._notice, self._seen)
 
     def answer(self, decision: int, index: int | None) -> bool:
         with self._lock:
@@ -144,7 +144,7 @@ class Person:
         """The match is over; closes the pipes."""
         with self._lock:
             self._asked = self._question = None
-            self._over = how
+            self.over = how
             self.number += 1
             self._close()
 

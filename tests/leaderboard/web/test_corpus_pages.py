@@ -58,3 +58,14 @@ async def test_the_page_of_the_run_stands_with_all_of_them_in_it(web: httpx.Asyn
     page = await web.get("/runs/old")
     assert page.status_code == 200
     assert "<script>alert" not in page.text
+
+
+async def test_halves_of_characters_in_a_record_keep_no_answer_from_being_sent(web: httpx.AsyncClient) -> None:
+    """They were in every list with the record, for programs and in the feed."""
+    feed = await web.get("/runs/old/results.atom")
+    assert feed.status_code == 200
+    for api in ("/api", "/api/v1"):
+        listed = (await web.get(f"{api}/runs/old/matches")).json()["matches"]
+        assert "v1-hostile" in [row["match_id"] for row in listed]
+        match = (await web.get(f"{api}/runs/old/matches/v1-hostile")).json()
+        assert match["header"]["seats"][0]["name"].startswith("0<script>")

@@ -31,7 +31,7 @@ FORM = "application/x-www-form-urlencoded"
 class Seat:
     """A seat that is asked one question."""
 
-    match_id, game, seat, names, key, number = "m1", "toy", 0, ("<i>", "bot"), "k" * 20, 1
+    match_id, game, seat, names, key, number, over = "m1", "toy", 0, ("<i>", "bot"), "k" * 20, 1, ""
     begun_at = "2026-11-29T12:00:00+00:00"
 
     def __init__(self) -> None:
@@ -233,6 +233,16 @@ async def test_an_answer_is_taken_once_and_whole(client: httpx.AsyncClient, host
         assert answer.json()["error"].endswith(".")
     else:
         assert host.sits.said == [(3, None if "resign" in said else 1)]
+
+
+async def test_who_follows_a_seat_is_told_of_the_end_and_costs_nothing_after_it(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    """A seat is looked at 20 times a second for as long as it is followed."""
+    host.sits.over = "normal"
+    async with asyncio.timeout(30):
+        followed = await client.get(f"/play/m1/{host.sits.key}/events")
+    assert followed.text == 'data: {"over": true}\n\n'
 
 
 async def test_what_bots_are_called_stays_text(client: httpx.AsyncClient, start: Callable[..., Any]) -> None:
