@@ -3,7 +3,7 @@ each frame is paid with.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SURE_READ_NS = 1_000_000
 """A reading that takes no longer is charged by the clock."""
@@ -22,9 +22,43 @@ def charged_ns(began_ns: int, began_cpu_ns: int) -> int:
     return max(SURE_READ_NS, min(passed_ns, MOST_STRETCH * (time.thread_time_ns() - began_cpu_ns)))
 
 
+SLOW_CALL_NS = 1_000_000
+"""A system call on a connection takes some 20 us of processor time. One that takes longer has thousands of waiting
+threads or epolls to wake, all of them the bot's: its connection belongs to each process that it forks."""
+
+MOST_SLOW_CALL_NS = 60_000_000
+"""No slow call counts for more: the machine may have stood still in one."""
+
+SLOW_CALLS_AT_ONCE_NS, SLOW_CALLS_PER_S_NS = 100_000_000, 10_000_000
+"""What all slow calls on the connections of a bot may take."""
+
+
+class SlowCalls:
+    """How long system calls on the connections of a bot may take: a bucket of time, which time refills."""
+
+    __slots__ = ("_left_ns", "_seen_ns")
+
+    def __init__(self) -> None:
+        self._left_ns = float(SLOW_CALLS_AT_ONCE_NS)
+        self._seen_ns = time.monotonic_ns()
+
+    @property
+    def overdrawn(self) -> bool:
+        """Whether the last ones took more than there was."""
+        return self._left_ns < 0
+
+    def spend(self, spent_ns: int) -> bool:
+        """Whether there was so much."""
+        now_ns = time.monotonic_ns()
+        refilled_ns = self._left_ns + (now_ns - self._seen_ns) / 1e9 * SLOW_CALLS_PER_S_NS
+        self._left_ns = min(SLOW_CALLS_AT_ONCE_NS, refilled_ns) - min(MOST_SLOW_CALL_NS, spent_ns)
+        self._seen_ns = now_ns
+        return not self.overdrawn
+
+
 @dataclass(slots=True)
 class Traffic:
-    """Counts of one or more connections of the same bot."""
+    """Counts of one or more connections of the same bot, and what its slow calls may take together."""
 
     connections: int = 0
     frames: int = 0
@@ -32,6 +66,8 @@ class Traffic:
     spent_ns: int = 0
     """What the event loop spent on reading, decrypting, parsing and judging what came: by the clock, but of a long
     reading at most `MOST_STRETCH` times its processor time."""
+
+    slow_calls: SlowCalls = field(default_factory=SlowCalls)
 
     def as_evidence(self) -> dict[str, int]:
         return {
@@ -74,35 +110,6 @@ byte, and wake the referee as often."""
 
 CALL_UNITS = 20
 """A frame that opens a call: reading its headers takes twenty times as long as a ping."""
-
-
-SLOW_CALL_NS = 1_000_000
-"""A system call on a connection takes some 20 us of processor time. One that takes longer has thousands of waiting
-threads or epolls to wake, all of them the bot's: its connection belongs to each process that it forks."""
-
-MOST_SLOW_CALL_NS = 25_000_000
-"""No slow call counts for more: the machine may have stood still in one."""
-
-SLOW_CALLS_AT_ONCE_NS, SLOW_CALLS_PER_S_NS = 100_000_000, 10_000_000
-"""What all slow calls of a connection may take."""
-
-
-class SlowCalls:
-    """How long system calls on one connection may take: a bucket of time, which time refills."""
-
-    __slots__ = ("_left_ns", "_seen_ns")
-
-    def __init__(self) -> None:
-        self._left_ns = float(SLOW_CALLS_AT_ONCE_NS)
-        self._seen_ns = time.monotonic_ns()
-
-    def spend(self, spent_ns: int) -> bool:
-        """Whether there was so much."""
-        now_ns = time.monotonic_ns()
-        refilled_ns = self._left_ns + (now_ns - self._seen_ns) / 1e9 * SLOW_CALLS_PER_S_NS
-        self._left_ns = min(SLOW_CALLS_AT_ONCE_NS, refilled_ns) - min(MOST_SLOW_CALL_NS, spent_ns)
-        self._seen_ns = now_ns
-        return self._left_ns >= 0
 
 
 class Budget:

@@ -24,7 +24,6 @@ from referee.wire.budget import (
     SMALL_READ_BYTES,
     STRANGER,
     Budget,
-    SlowCalls,
     Traffic,
     charged_ns,
     terms_of_session,
@@ -380,7 +379,8 @@ class Connection(asyncio.BufferedProtocol):
         self._line = line
         self._slow_ns = 0
         """Of its slow calls, what is paid."""
-        self._slow_calls = SlowCalls()
+        self._is_too_slow = False
+        """Whether slow calls have taken too long; it is closed in the next turn of the loop."""
         self._most_read = READ_BYTES
         self._transport: asyncio.Transport | None = None
         self.raw: asyncio.ReadTransport | None = None
@@ -439,6 +439,9 @@ class Connection(asyncio.BufferedProtocol):
         self._closed = True
         if self._transport.is_closing():
             return
+        if self._is_too_slow:  # a reason would be one more slow call; the record has it
+            self._transport.abort()
+            return
         self._transport.write(_frame(_GOAWAY, 0, 0, struct.pack(">II", self._last_call, code) + sentence.encode()))
         if self._transport.get_write_buffer_size():
             self._transport.abort()
@@ -452,6 +455,8 @@ class Connection(asyncio.BufferedProtocol):
     # What calls use
 
     def write(self, data: bytes) -> None:
+        if self._is_too_slow:
+            return
         if self._transport is not None and not self._closed and not self._transport.is_closing():
             self._transport.write(data)
             self.traffic.spent_ns += self._pay_for_slow_calls()  # the referee reads nothing else while it sends
@@ -478,7 +483,8 @@ class Connection(asyncio.BufferedProtocol):
             return 0
         spent_ns, self._slow_ns = self._line.slow_ns - self._slow_ns, self._line.slow_ns
         self._most_read = 1
-        if not self._slow_calls.spend(spent_ns):
+        if not self.traffic.slow_calls.spend(spent_ns) and not self._is_too_slow:
+            self._is_too_slow = True
             # Later: who sends a message does not expect the end of the call while it does.
             error = _ConnectionError(_Code.ENHANCE_YOUR_CALM, _SLOW_CALLS)
             asyncio.get_running_loop().call_soon(self._break_off, error)
@@ -576,7 +582,7 @@ class Connection(asyncio.BufferedProtocol):
     def _take_frames(self, data: bytes | bytearray) -> int:
         """Take the frames that are whole; how many bytes they have."""
         at, end, traffic = 0, len(data), self.traffic
-        while end - at >= 9 and not self._closed:
+        while end - at >= 9 and not self._closed and not self._is_too_slow:
             high, low, kind, flags, number = _HEAD.unpack_from(data, at)
             size = high << 8 | low
             if size > _MAX_FRAME_BYTES:

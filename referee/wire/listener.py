@@ -95,11 +95,12 @@ class Listener:
         tls: ssl.SSLContext | None = None,
         tls_limit_s: float = 10.0,
         one: bool = False,
-        on_too_many: Callable[[], None] = lambda: None,
+        on_give_up: Callable[[str], None] = lambda _: None,
     ) -> None:
         """With `one` all connections are of the same bot: what they send is counted together.
 
-        `on_too_many` is called when `in_all` have come; then it listens no more."""
+        `on_give_up` is called with a reason when more than `in_all` have come, or when those that have come made system
+        calls slow for too long; then it listens no more."""
         self.traffic = Traffic()
         """Of all connections together, where they are of one bot."""
         self.max_first_bytes = _FIRST_BYTES
@@ -110,7 +111,7 @@ class Listener:
         self._one = one
         self._tls = tls
         self._tls_limit_s = tls_limit_s
-        self._on_too_many = on_too_many
+        self._on_give_up = on_give_up
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, None] = {}
         self._arriving: dict[asyncio.Task[None], str] = {}
@@ -253,8 +254,12 @@ class Listener:
         self.traffic.connections += 1
         if self._bounds.in_all and self.traffic.connections > self._bounds.in_all:
             line.close()
-            self.stop_listening()
-            self._on_too_many()
+            tries = f"more than {self._bounds.in_all} connections without a Hello that is accepted"
+            self._give_up(f"it made {tries}; one is enough")
+            return
+        if self._one and self.traffic.slow_calls.overdrawn:
+            line.close()
+            self._give_up("too many threads or epolls wait for its connections")
             return
         if len(self._connections) + len(self._arriving) >= self._bounds.connections and not self._turn_one_away():
             line.close()
@@ -266,6 +271,10 @@ class Listener:
         task = self._loop.create_task(self._greet(line, origin))
         self._arriving[task] = origin
         task.add_done_callback(lambda _: self._greeted(task, line))
+
+    def _give_up(self, why: str) -> None:
+        self.stop_listening()
+        self._on_give_up(why)
 
     def _greeted(self, task: asyncio.Task[None], line: socket.socket) -> None:
         self._arriving.pop(task, None)

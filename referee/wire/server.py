@@ -102,7 +102,7 @@ class WireServer:
         except OSError:
             self._tidy()
             raise
-        self._listener = Listener([listening], self._play, self._bounds, one=self._one, on_too_many=self._give_up)
+        self._listener = Listener([listening], self._play, self._bounds, one=self._one, on_give_up=self._give_up)
         self._listener.start()
         return self
 
@@ -145,12 +145,11 @@ class WireServer:
         """From now on a bot with the remote bot's token is let in, whenever it comes."""
         self.remote_bots.append(remote_bot)
 
-    def _give_up(self) -> None:
-        """On a process that connects and connects."""
+    def _give_up(self, why: str) -> None:
+        """The process that is expected gets in no more."""
         for future, _ in self._expected.values():
             if not future.done():
-                sentence = f"it made more than {MOST_TRIES} connections without a Hello that is accepted; one is enough"
-                future.set_exception(HandshakeError(sentence))
+                future.set_exception(HandshakeError(why))
 
     async def _play(self, call: Call) -> None:
         try:
