@@ -25,17 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 MACHINES = ("east", "west", "south")
 SSH_MACHINES = ("machine-1", "machine-2")
 
-GO = """
-    package main
+C = """
+    #include <stdio.h>
+    #include <string.h>
 
-    import ("bufio"; "fmt"; "os"; "strings")
-
-    func main() {
-        lines := bufio.NewReaderSize(os.Stdin, 1<<20)
-        for {
-            line, err := lines.ReadString('\\n')
-            if err != nil { return }
-            if strings.Contains(line, "\\"type\\":\\"decide\\"") { fmt.Println(0) }
+    int main(void) {
+        static char line[1 << 20];
+        while (fgets(line, sizeof line, stdin)) {
+            if (strstr(line, "\\"type\\":\\"decide\\"")) { puts("0"); fflush(stdout); }
         }
     }
 """
@@ -92,13 +89,12 @@ def runner(cluster, request):
     assert "blocks = 60 " in text
     text = text if request.config.getoption("--long") else text.replace("blocks = 60 ", "blocks = 6 ")
     (place.folder / "tournaments" / "first.toml").write_text(text)
-    (bots / "go").mkdir()
-    (bots / "go" / "main.go").write_text(textwrap.dedent(GO))
-    (bots / "go" / "go.mod").write_text("module first\n\ngo 1.20\n")
+    (bots / "c").mkdir()
+    (bots / "c" / "main.c").write_text(textwrap.dedent(C))
     (bots / "rust").mkdir()
     (bots / "rust" / "main.rs").write_text(textwrap.dedent(RUST))
     builds = {
-        "go": '["go", "build", "-o", "build/bot", "."]\ntoolchain = ["go", "version"]',
+        "c": '["sh", "-c", "mkdir -p build && cc -O -o build/bot main.c"]\ntoolchain = ["cc", "--version"]',
         "rust": '["sh", "-c", "mkdir -p build && rustc -O -o build/bot main.rs"]\ntoolchain = ["rustc", "--version"]',
     }
     for name, build in builds.items():
@@ -115,7 +111,7 @@ def runner(cluster, request):
     return place
 
 
-def write(place, name, game, players, blocks, bots=("python/random", "go", "rust")):
+def write(place, name, game, players, blocks, bots=("python/random", "c", "rust")):
     lines = [f'name = "{name}"', f'game = "{game}"', "seed = 3", f"players = {players}", f"blocks = {blocks}"]
     lines += ["[clock]", "startup_s = 30", "ready_s = 30", "first_move_s = 20", "move_s = 10"]
     for bot in bots:
@@ -174,7 +170,7 @@ def test_three_machines_play_leagues_of_bots_in_three_languages_as_one_machine_d
     played = [read_record(path).header for path in (runner.folder / "runs").glob("*/matches/*.jsonl.gz")]
     assert {header.machine["name"] for header in played} == set(MACHINES)
     builds = {seat.name: seat.build for header in played for seat in header.seats}
-    assert "go version" in builds["go"]
+    assert "cc (" in builds["c"]
     assert "rustc" in builds["rust"]
     assert {seat.sandbox for header in played for seat in header.seats} == {"strict"}
 
@@ -184,7 +180,7 @@ def test_an_unplugged_machine_is_left_behind_and_comes_back(runner, cluster):
     write(runner, "first", "shibuya", 2, 6)
     text = (runner.folder / "first.toml").read_text()
     (runner.folder / "first.toml").write_text(
-        text.replace("bots/go", "bots/python2").replace("bots/rust", "bots/python3")
+        text.replace("bots/c", "bots/python2").replace("bots/rust", "bots/python3")
     )
     for number in (2, 3):
         shutil.copytree(runner.folder / "bots" / "python" / "random", runner.folder / "bots" / f"python{number}")
