@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +72,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return None if _runs_slow(config) else "slow tests are left out; --slow runs them, too"
 
 
-def _in_slow_place(item: pytest.Item) -> bool:
-    return item.path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW_PLACES)
+@cache
+def _in_slow_place(path: Path) -> bool:
+    return path.relative_to(Path(__file__).parent).as_posix().startswith(SLOW_PLACES)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if _in_slow_place(item) or "chromium" in getattr(item, "fixturenames", ()):
+        if _in_slow_place(item.path) or "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
     marks = [
         *([] if config.getoption("--long") else ["long"]),
@@ -90,11 +92,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in gone]
     # Files with the longest tests first, and then those with most tests: at the end all processes have work to do.
     count = Counter(item.path for item in items)
-    items.sort(key=lambda item: (not _in_slow_place(item), -count[item.path]))
+    items.sort(key=lambda item: (not _in_slow_place(item.path), -count[item.path]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """What is collected stays to the end: to look for garbage in it again and again took a fifth of this time."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """What was collected stays to the end. To go through it took half a second, in which event loops stood still."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
