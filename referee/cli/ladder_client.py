@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from referee.errors import ExpectedError, PlatformError, UsageError
 from referee.folders import configuration_folder
+from referee.record.files import read_ordinary
 from referee.texts import one_line
 from referee.wire.public_address import LOOPBACK, check_public
 
@@ -31,6 +32,7 @@ _AGAIN = (429, 502, 503, 504)
 """Answers after which the same request may succeed."""
 
 _MOST_ANSWER_BYTES = 16 << 20
+_MOST_TOKENS_BYTES = 1 << 20
 
 
 class LadderRefusedError(ExpectedError):
@@ -294,7 +296,7 @@ def _kept(path: Path) -> dict[str, str]:
             raise UsageError(
                 f"{path}: others can read your tokens", f"make it yours alone: chmod 600 {shlex.quote(str(path))}"
             )
-        values = json.loads(path.read_bytes())["tokens"]
+        values = json.loads(read_ordinary(path, _MOST_TOKENS_BYTES))["tokens"]
         return {str(address): str(token) for address, token in values.items()}
     except FileNotFoundError:
         return {}

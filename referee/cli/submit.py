@@ -69,6 +69,7 @@ def login(
     from referee.cli.output import console, print_text
     from referee.errors import UsageError, why_unread
     from referee.texts import one_line
+    from referee.tournament.reading import read_text
 
     address = check_address(url, plain_http=plain_http)
     if (invitation is None) != (name is None):
@@ -80,7 +81,7 @@ def login(
         token = LadderClient(address, session).post("/me/tokens", wanted)["secret"]
     elif token_file is not None:
         try:
-            token = token_file.read_text(encoding="utf-8-sig").strip()
+            token = read_text(token_file, most_mib=1).strip()
         except (OSError, UnicodeDecodeError) as error:
             what = f"--token-file {token_file}: cannot be read ({why_unread(error)})"
             raise UsageError(what, "check the path") from None

@@ -18,11 +18,13 @@ from cryptography.x509.oid import NameOID
 
 from referee.cluster.peers import Certificates
 from referee.errors import PlatformError, UsageError
+from referee.record.files import read_ordinary
 
 _DAYS = 3650
 _MOST_NAME_BYTES = 64
 """Of a common name, by X.520."""
 
+_MOST_BYTES = 1 << 20
 _EARLY = timedelta(days=2)
 """How far a machine's clock may be behind while the certificates of its peers are still valid."""
 
@@ -45,8 +47,8 @@ def make_certificates(folder: Path, name: str) -> Certificates:
             key = ec.generate_private_key(ec.SECP256R1())
             subject = _named("Crosstown cluster")
             _write({ca_key: _private(key), ca: _signed(subject, subject, key, key, is_ca=True)})
-        authority = x509.load_pem_x509_certificate(ca.read_bytes())
-        signer = load_pem_private_key(ca_key.read_bytes(), None)
+        authority = x509.load_pem_x509_certificate(read_ordinary(ca, _MOST_BYTES))
+        signer = load_pem_private_key(read_ordinary(ca_key, _MOST_BYTES), None)
         if not isinstance(signer, ec.EllipticCurvePrivateKey):
             raise UsageError(f"{ca_key} was not made by this command", "use another folder")
         key = ec.generate_private_key(ec.SECP256R1())

@@ -269,7 +269,7 @@ def _read_manifest(backup: Path) -> dict[str, Any]:
         raise UsageError(
             f"{backup} is no backup: it has no {MANIFEST}", "give a folder that the command backup made"
         ) from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read ({why_unread(error)})", "use another backup") from None
     return dict(found)
 

@@ -6,6 +6,7 @@ managers name it, as far as a build may see them. Names are resolved here, once,
 is used, so a name that leads to loopback or to a private network leads nowhere.
 """
 
+import errno
 import ipaddress
 import re
 import shutil
@@ -93,7 +94,11 @@ def find_hosts(folder: Path, ours: Mapping[str, str], settings: Iterable[str] = 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
+        if not path.is_file() and path.exists():  # such as a pipe, which would be waited for without end
+            raise OSError(errno.EINVAL, "it is not an ordinary file")
         tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except RecursionError:
+        raise FetchHostsError(f"{path}: nested too deeply", "write it flat") from None
     except (OSError, ValueError) as error:
         raise FetchHostsError(
             f"{path}: cannot be read ({why_unread(error)})", f"correct the file or unset {HOSTS_VARIABLE}"

@@ -27,6 +27,7 @@ from referee.schedule.seeds import MatchSeeds, commitment
 
 SECRET_BYTES = 16
 NO_RIGHTS_BUT_MINE = 0o077
+_MOST_SECRET_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def read_secrets(path: Path) -> tuple[bytes, ...]:
         if not path.is_dir() and stat.S_IMODE(path.stat().st_mode) & NO_RIGHTS_BUT_MINE:
             what = f"the secret in {path} can be read by others"
             raise UsageError(what, f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}")
-        lines = path.read_text(encoding="ascii").split()
+        lines = read_ordinary(path, _MOST_SECRET_BYTES).decode("ascii").split()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not ASCII text"
         raise UsageError(f"cannot read the secret in {path}: {why}", make) from None

@@ -229,7 +229,7 @@ def _key() -> Ed25519PrivateKey:
             what = f"the key in {path} can be read by others"
             rights = f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}"
             raise UsageError(what, f"{rights}; or, if it may have been read, {step}")
-        key = load_pem_private_key(path.read_bytes(), password=None)
+        key = load_pem_private_key(read_ordinary(path, MOST_HEAD_BYTES), password=None)
     except OSError as error:
         what = f"cannot use the signing key {error.filename or path}: {error.strerror}"
         raise PlatformError(what, "check the folder and its rights, or name another one in XDG_CONFIG_HOME") from error

@@ -1,5 +1,6 @@
 """Where bots from other machines find the referee: an address, and the certificate that proves it is the referee."""
 
+import errno
 import fcntl
 import ipaddress
 import re
@@ -87,7 +88,9 @@ def check_pair(certificate: Path, key: Path) -> None:
     """ListenError if these are no certificate and the key that belongs to it."""
     for path in (certificate, key):
         try:
-            path.read_bytes()
+            if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for without end
+                raise OSError(errno.EINVAL, "it is not an ordinary file")
+            path.open("rb").close()
         except OSError as error:
             raise ListenError(f"{path}: cannot be read ({error.strerror})", "check the path and its rights") from None
     if stat.S_IMODE(key.stat().st_mode) & 0o007:  # a group may be there for those who need it

@@ -146,7 +146,7 @@ def check_golden(game: Game, path: Path) -> None:
         matches = [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
         for match in matches:
             check_recorded(game, match)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CheckFailed("golden", f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if not matches:
         raise CheckFailed("golden", f"{path} is empty")

@@ -167,7 +167,7 @@ class ProgressFile:
                 self._append(header)
         except OSError as error:
             raise ProgressError(f"{path}: cannot be written ({error.strerror})", "name another file") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ProgressError(f"{path}: not a progress file that can be used: {error}") from error
 
     def add(self, first: int, tally: Tally) -> None:
@@ -184,6 +184,8 @@ class ProgressFile:
         """All complete lines, and their size in bytes. A last line without a newline is dropped: a kill cut it off."""
         if not self._path.exists():
             return [], 0
+        if not self._path.is_file():  # a pipe would be waited for without end
+            raise ValueError("it is not an ordinary file")
         data = self._path.read_bytes()
         whole = data.rfind(b"\n") + 1
         if not whole and not _line(header).startswith(data):
