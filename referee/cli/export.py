@@ -57,7 +57,7 @@ def export(
 
     wanted = style.value if style is not None else FORMATS.get(file.suffix.lower())
     if wanted is None:
-        raise UsageError(f"{file} has an ending that names no format", "add --format html, jsonl, csv or sqlite")
+        raise UsageError(f"{file} has no ending that names a format", "add --format html, jsonl, csv or sqlite")
     found = find_run(run, out)
     matches = chosen(found, make_filter(bot or (), game, reason, "", since, until))
     with console(stderr=True).status("") as shown:

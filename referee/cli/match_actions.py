@@ -51,7 +51,7 @@ def export_match(
         raise UsageError(f"--format {wanted!r} is not one of {', '.join(FORMATS)}", "choose one, or leave --format out")
     wanted = wanted or {".htm": "html"}.get(file.suffix.lower(), file.suffix.lower().removeprefix("."))
     if wanted not in FORMATS:
-        raise UsageError(f"{file} has an ending that names no format", f"add --format {' or '.join(FORMATS)}")
+        raise UsageError(f"{file} has no ending that names a format", f"add --format {' or '.join(FORMATS)}")
     if wanted != "svg" and (step, seat, theme, step_s) != (None, None, None, None):
         raise UsageError("--step, --seat, --theme and --pace are for drawings", "add --format svg")
     if reveal and wanted != "json":

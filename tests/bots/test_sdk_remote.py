@@ -123,6 +123,25 @@ async def test_a_variable_that_cannot_be_used_is_named(
     assert "Traceback" not in stderr
 
 
+@pytest.mark.parametrize(
+    ("manifest", "sentence"),
+    [
+        (b"depth = \n", "not TOML: Invalid value (at line 1, column 9)"),
+        (b"x = " + b"[" * 10_000, "not TOML: maximum recursion depth exceeded"),
+        (b"options = 3\n", "'options' is 3; expected a table, which begins with [options]"),
+        (b"# \xe4\n", "it is not UTF-8 text; save it as UTF-8"),
+    ],
+)
+async def test_a_manifest_that_cannot_be_used_is_named_to_who_starts_the_bot_by_hand(
+    tmp_path: Path, manifest: bytes, sentence: str
+) -> None:
+    (tmp_path / "bot.toml").write_bytes(manifest)
+    code, stderr = await played(tmp_path, "localhost:1")
+    assert code == 1
+    assert f"{tmp_path / 'bot.toml'}: {sentence}" in stderr
+    assert "Traceback" not in stderr
+
+
 async def first_words(tmp_path: Path, address: str, **environment: str) -> str:
     """The first line on stderr of a bot that tries again and again."""
     (tmp_path / "bot.py").write_text(PROGRAM)

@@ -302,8 +302,9 @@ async def test_it_does_not_try_for_ever(tmp_path: Path) -> None:
     assert (code, stderr.count("trying again"), "Traceback" in stderr) == (1, 1, False)
 
 
-async def test_started_by_hand_it_has_the_options_of_its_manifest(serve: Any, tmp_path: Path) -> None:
-    (tmp_path / "bot.toml").write_text("[options]\ndepth = 3\n")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+async def test_started_by_hand_it_has_the_options_of_its_manifest(serve: Any, tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "bot.toml").write_text("[options]\ndepth = 3\n", encoding)
 
     async def ask(call: Call, hello: pb.Hello) -> None:
         await say(call, welcome=welcome())

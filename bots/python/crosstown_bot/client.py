@@ -86,7 +86,7 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
     try:
         credentials = _credentials(address, os.environ.get("CROSSTOWN_TLS_CA", ""))
         options = _options(os.environ.get("CROSSTOWN_OPTIONS", ""), Path(sys.argv[0]).parent)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         sys.exit(str(error))
     shorten_tracebacks()
     bot = bot_class(options)
@@ -119,7 +119,7 @@ def _name_threads_that_stay() -> None:
 def _options(given: str, folder: Path) -> Mapping[str, Any]:
     """As the referee gives them, or, where the bot was started by hand, those of the bot.toml beside the program.
 
-    ValueError or OSError for what cannot be read.
+    ValueError for what cannot be read.
     """
     if given:
         try:
@@ -131,11 +131,20 @@ def _options(given: str, folder: Path) -> Mapping[str, Any]:
         if not isinstance(options, dict):
             raise ValueError(f'CROSSTOWN_OPTIONS is {given:.200}; expected a JSON object such as {{"depth": 3}}')
         return options
+    path = folder / "bot.toml"
     try:
-        text = (folder / "bot.toml").read_text(encoding="utf-8")
+        options = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("options", {})
     except FileNotFoundError:
         return {}
-    return dict(tomllib.loads(text).get("options", {}))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: it is not UTF-8 text; save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    if not isinstance(options, dict):
+        raise ValueError(f"{path}: 'options' is {options!r:.200}; expected a table, which begins with [options]")
+    return options
 
 
 def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | None:

@@ -72,8 +72,9 @@ def test_json_of_a_match_that_goes_on_tells_no_more_than_the_page(matches: Any, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("m1 match.txt", "match.txt has an ending that names no format"),
-        ("m1 match", "match has an ending that names no format"),
+        ("m1 match.txt", "match.txt has no ending that names a format"),
+        ("m1 match", "match has no ending that names a format"),
+        ("m1 -", "- has no ending that names a format"),
         ("m1 --format gif", "--format 'gif' is not one of html, json, svg"),
         ("m1 m.html --step 3", "are for drawings"),
         ("m1 m.svg --step 999", "there is no step 999"),
