@@ -448,7 +448,7 @@ def collect(
         collector = Collector(store, hand_ins, profile, hidden=config.unseen)
         found = list(collector.collect(listed, lambda source: _say(f"{source.owner}: {source}")))
         if wait:
-            found = _wait(store, found, limit_min * 60)
+            found = _wait(store, found, limit_min * 60, config.data)
         verdicts = [_verdict(one) for one in found]
     if as_json:
         print_json({"verdicts": verdicts})
@@ -465,13 +465,15 @@ def _say(text: str) -> None:
     print(one_line(text), file=sys.stderr, flush=True)
 
 
-def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float) -> "list[Collected]":
-    """Until nothing more happens to any of them, or the time is over; with the versions as they are then."""
+def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float, data: Path) -> "list[Collected]":
+    """Until nothing more happens to any of them, or the time is over; with the versions as they are then. Says on
+    stderr if the ladder in `data` does not run, which checks them."""
     from dataclasses import replace
 
     from leaderboard.web.hand_ins import OVER
+    from referee.ladder.runner import read_status
 
-    end_s = time.monotonic() + limit_s
+    end_s, said = time.monotonic() + limit_s, False
     while True:
         busy = {(version.bot, version.number) for version, _ in store.steps.qualifying()}
         now = [
@@ -485,6 +487,10 @@ def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float) ->
         ]
         if not left or time.monotonic() > end_s:
             return now
+        if not said and not read_status(data):
+            step = "start it with crosstown serve, or do not wait: --no-wait"
+            _say(f"warning: the ladder is not running, so nothing is checked; {step}")
+            said = True
         time.sleep(0.5)
 
 

@@ -164,6 +164,7 @@ def standings(
                 "game": _games(found.configuration),
                 "played": made.matches,
                 "total": total,
+                "at_most": extent.least != extent.most,
                 "lost": lost,
                 "machine_changes": found.machine_changes,
                 "failed_starts": [asdict(start) for start in starts],

@@ -107,7 +107,8 @@ def test_the_api_has_the_placings_of_a_knockout_as_the_command_prints_them(make_
         assert status == 200
         answers[name] = json.loads(body)
         printed = json.loads(crosstown("standings", name, "--json").out)
-        assert answers[name]["placings"] == printed["placings"]
+        for key in ("placings", "total", "at_most", "apart", "caption"):
+            assert answers[name][key] == printed[key]
         assert answers[name]["placings_final"] == printed["placings_final"] == (name != "open")
     ranks = {name: [(row["rank"], row["name"]) for row in answer["placings"]] for name, answer in answers.items()}
     assert ranks["over"] == [(1, "<ann>"), (2, "[b]bob"), (3, "cyd"), (3, "dan")]

@@ -166,3 +166,14 @@ def test_git_sources_are_collected_only_in_a_sandbox_or_with_the_flag_that_goes_
     without_git = crosstown(*words)
     assert without_git.code == 1
     assert "does not exist" in without_git.out
+
+
+@pytest.mark.parametrize("wait", [pytest.param(("--limit", "0.1"), marks=pytest.mark.slow), ("--no-wait",)])
+def test_who_waits_for_a_class_in_a_ladder_that_does_not_run_is_warned_once(
+    crosstown: Crosstown, ladder: Path, tmp_path: Path, write_bot: Callable[[str], Path], wait: tuple[str, ...]
+) -> None:
+    write_bot("ann")
+    (tmp_path / "class.toml").write_text('[[bots]]\nowner = "ann"\npath = "bots/ann"\n')
+    done = crosstown("ladder", "collect", "class.toml", *wait, "--file", "ladder.toml")
+    assert (done.code, done.out) == (0, "ann: 'ann' version 1 received\n")
+    assert done.err.count("warning: the ladder is not running") == ("--limit" in wait)
