@@ -73,7 +73,7 @@ SHOWN_CANDIDATES = 5
 
 def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool = False) -> list[Path]:
     """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none;
-    with `may_be_none` only if none was set aside either.
+    with `may_be_none` only if there is no run.
 
     A run is named as for every command, by its folder, its name or its tournament file; a folder may also be any other
     with records.
@@ -87,6 +87,10 @@ def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool =
             what = f"no match counts in {run or out}: {plural(aside, 'record')} {were} set aside"
             raise UsageError(what, "to include them: --void")
         where = run or out
+        if any(RunFolder(folder).journal.is_file() for folder in find_folders(run, out)):
+            if may_be_none:
+                return []
+            raise UsageError(f"no match of {where} has a record yet", "play it: crosstown run FILE")
         raise UsageError(f"no match records in {where}", "start a run: crosstown run FILE, or say where: --run FOLDER")
     return found
 

@@ -21,6 +21,7 @@ from leaderboard.web import tables
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts, settings_of
 from referee.record import Usage
+from referee.record.journal import Control
 from referee.run.folder import RunFolder
 from referee.run.machines import ClusterState, MachineState, write_state
 from referee.run.participants import Participant
@@ -242,6 +243,22 @@ async def test_every_table_says_which_bots_have_not_met_and_names_no_winner_of_a
     ranks = re.findall(r"<tr><td>(\d)</td><td>(\d)</td>", page)
     assert ranks == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")] * tables
     assert "With a probability of" not in page
+
+
+@pytest.mark.parametrize("address", ["/runs/cup", "/runs/cup/embed", "/wall"])
+async def test_every_table_says_who_is_not_rated_played_against_itself_or_has_left(
+    runs: Path, start: Callable[..., Any], address: str
+) -> None:
+    start("m1", names=("ann", "ann")).play().close(ranking=(1, 2))
+    left = Control("withdrawn", 0, entry_id="00ff00ff", name="ann", choice="keep")
+    app = make_app(runs, lambda folder: RunFacts("cup", controls=[left], run=Run(folder)))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        page = (await web.get(address)).text
+    table = page[page.index("<thead>") : page.index("</table>")]
+    assert '<th scope="col">against itself</th>' in table
+    assert "<td>1</td><td>0</td><td>0</td><td>0</td><td>1</td>" in table
+    assert ("not rated" in table) == (address != "/runs/cup")  # where no bot is rated, that page has no such column
+    assert "withdrawn: its matches count" in page
 
 
 async def test_the_list_of_all_bots_says_to_which_group_a_rank_belongs(

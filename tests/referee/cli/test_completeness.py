@@ -339,3 +339,16 @@ def test_a_pipe_in_the_place_of_a_file_keeps_no_command_waiting(finished, crosst
     os.mkfifo(path)
     for words in (("matches", "verify", "cup"), ("matches", "list", "cup"), ("standings", "cup")):
         assert crosstown(*words).code in (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("named", ["cup", "runs/cup"])
+def test_a_run_that_has_begun_and_has_no_match_yet_is_an_empty_list_and_not_called_missing(make_run, crosstown, named):
+    make_run(played=0)
+    for words in ((), ("--bot", "<ann>"), ("--void",)):
+        printed = crosstown("matches", "list", named, *words)
+        assert (printed.code, printed.err) == (0, "")
+        assert printed.out.startswith("no match ")
+        assert crosstown("matches", "list", named, *words, "--json").out == "[]\n"
+    printed = crosstown("matches", "verify", named)
+    assert printed.code == 2
+    assert printed.err == f"error: no match of {named} has a record yet\nnext: play it: crosstown run FILE\n"
