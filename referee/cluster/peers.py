@@ -3,13 +3,14 @@ loopback address use mutual TLS."""
 
 import ipaddress
 import shlex
+import ssl
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from referee.errors import UsageError
-from referee.wire.public_address import check_public
+from referee.wire.public_address import ListenError, check_pair, check_public
 
 PORT = 8786
 """Default port of a scheduler."""
@@ -115,4 +116,12 @@ def _certificates(ca: Path | None, cert: Path | None, key: Path | None) -> Certi
         raise UsageError(
             f"the key {key} can be read by others", f"make it readable by you alone: chmod 600 {shlex.quote(str(key))}"
         )
+    try:
+        check_pair(cert, key)
+        ssl.create_default_context(cafile=ca)
+    except ListenError as error:
+        raise UsageError(str(error), error.next_step) from None
+    except OSError as error:  # an SSLError is one
+        what = f"{ca} has no certificate of an authority in PEM ({error.strerror or error})"
+        raise UsageError(what, "name the ca.pem that crosstown cluster certificates made") from None
     return Certificates(ca.resolve(), cert.resolve(), key.resolve())

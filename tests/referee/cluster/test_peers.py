@@ -10,6 +10,7 @@ from referee.cli.app import run_command
 from referee.cluster.certificates import make_certificates
 from referee.cluster.peers import Certificates, Peer, check_listen, check_peer
 from referee.errors import PlatformError, UsageError
+from tests.sentences import says
 
 
 @pytest.fixture
@@ -72,6 +73,30 @@ def test_a_key_that_others_can_read_is_refused(made):
 def test_a_missing_file_is_named(made):
     with pytest.raises(UsageError, match=r"none\.pem is not a file"):
         check_peer("tls://host", made.ca.with_name("none.pem"), made.cert, made.key)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("ca", "", r"ca\.pem has no certificate of an authority in PEM \(.*name the ca\.pem"),
+        ("ca", "nothing", r"ca\.pem has no certificate of an authority in PEM \(.*name the ca\.pem"),
+        ("cert", "", r"ada\.pem and .*ada-key\.pem are not a certificate and its key in PEM"),
+        ("key", "nothing", r"ada\.pem and .*ada-key\.pem are not a certificate and its key in PEM"),
+    ],
+)
+def test_a_file_that_is_no_certificate_or_key_is_named_before_anything_is_connected(made, file, content, said):
+    """It was an unexpected SSLError, a port that could not be listened on, or a worker that tried again without end."""
+    getattr(made, file).write_text(content)
+    with pytest.raises(UsageError, check=says(said)):
+        check_peer("tls://host", made.ca, made.cert, made.key)
+    with pytest.raises(UsageError, check=says(said)):
+        check_listen("0.0.0.0", made.ca, made.cert, made.key)
+
+
+def test_the_key_of_another_certificate_is_refused(tmp_path, made):
+    other = make_certificates(tmp_path / "pki", "bob")
+    with pytest.raises(UsageError, check=says("are not a certificate and its key in PEM")):
+        check_peer("tls://host", made.ca, made.cert, other.key)
 
 
 def test_one_authority_signs_all_certificates_and_overwrites_none(tmp_path, made):
