@@ -197,12 +197,15 @@ def not_found(word: str, folder: Path, path: str | None = None) -> tuple[str, st
     own = (folder / word).absolute()
     _is_file(own)
     if "/" in word:
+        link = ""
         try:
-            own.lstat()
+            link = f", a link to {own.readlink()}," if own.is_symlink() else ""
+            own.stat()
         except PermissionError as error:
-            return f"{own} cannot be read ({error.strerror})", "check the rights of its folders"
+            return f"{own}{link} cannot be read ({error.strerror})", "check the rights of the folders"
         except OSError:
-            pass
+            if link:
+                return f"{own}{link} leads nowhere", "correct it"
         return f"there is no {own}, and a name with '/' is not looked for in PATH", "correct it"
     path = os.environ.get("PATH") if path is None else path
     if not path:

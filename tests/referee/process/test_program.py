@@ -109,18 +109,30 @@ def test_a_folder_of_path_that_may_not_be_looked_at_hides_no_other(
             load_entry(write_bot(run=run))
 
 
+def test_a_program_that_is_a_link_to_nothing_is_named_as_one(write_bot: WriteBot, tmp_path: Path) -> None:
+    """Such as the interpreter of a virtual environment whose Python was removed."""
+    (tmp_path / "python").symlink_to("/no/such/python3")
+    with pytest.raises(ManifestError, match=r"/python, a link to /no/such/python3, leads nowhere$"):
+        load_entry(write_bot(run=[str(tmp_path / "python")]))
+
+
 def test_a_program_or_a_folder_that_may_not_be_looked_at_is_named_with_the_reason(
     write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     real = os.stat
 
     def refuse(path: Any, *rest: Any, **named: Any) -> os.stat_result:
-        if "/closed/" in os.fspath(path) if isinstance(path, str | Path) else False:
+        name = os.fspath(path) if isinstance(path, str | Path) else ""
+        if "/closed/" in name or (name.endswith("/linked") and named.get("follow_symlinks", True)):
             raise PermissionError(13, "Permission denied", str(path))
         return real(path, *rest, **named)
 
     monkeypatch.setattr(os, "stat", refuse)
-    monkeypatch.setattr(os, "lstat", refuse)
+    monkeypatch.setattr(os, "lstat", lambda path, **named: refuse(path, **named, follow_symlinks=False))
+    (tmp_path / "linked").symlink_to("/closed/python")
+    linked = r"/linked, a link to /closed/python, cannot be read \(Permission denied\)"
+    with pytest.raises(ManifestError, match=linked):
+        load_entry(write_bot(run=[str(tmp_path / "linked")]))
     with pytest.raises(ManifestError, match=r"/closed/bot: cannot be read \(Permission denied\)"):
         load_entry(tmp_path / "closed" / "bot")
     with pytest.raises(ManifestError, match=r"which is not there: /closed/x cannot be read \(Permission denied\)"):
