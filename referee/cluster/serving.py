@@ -102,8 +102,9 @@ async def _schedule(host: str, port: int, certificates: Certificates | None, das
 
 def run_worker(peer: Peer, facts: Facts, host: str | None, work: Path | None, tell: Tell) -> None:
     """Play for a scheduler until a signal, and reconnect whenever it was lost. `host`: where this machine
-    listens; None for the address that reaches the scheduler."""
-    work = work or cache_folder() / "cluster" / f"{facts.name}-{secrets.token_hex(4)}"
+    listens; None for the address that reaches the scheduler. Matches in play are in a folder of their own in `work`,
+    which is removed at the end; what else is in `work` stays."""
+    work = (work or cache_folder() / "cluster") / f"{facts.name}-{secrets.token_hex(4)}"
     work.mkdir(parents=True, exist_ok=True)
     try:
         with dask.config.set(CONFIG):
