@@ -99,6 +99,7 @@ def invite(
     """
     from referee.cli.output import print_json, print_text
     from referee.ladder.people import SHELL
+    from referee.ladder.served import pages_address
     from referee.texts import plural
 
     with _opened(file) as (config, store):
@@ -108,7 +109,7 @@ def invite(
         print_json({"id": made.invitation.id, "code": made.code, "expires": made.invitation.expires})
         return
     print_text(made.code)
-    address = config.pages_address
+    address = pages_address(config)
     print_text(f"good for {plural(uses, 'account')} until {made.invitation.expires}, in a browser or by command:")
     print_text(f"{address}/join?code={made.code}")
     print_text(f"crosstown login {shlex.quote(address)} --invitation {made.code} --name NAME")

@@ -53,6 +53,7 @@ def serve(
     Example: crosstown serve
     """
     from contextlib import ExitStack
+    from dataclasses import replace
     from functools import partial
 
     from leaderboard.web.app import make_app
@@ -67,6 +68,7 @@ def serve(
     from referee.ladder.intake import open_store
     from referee.ladder.monitor import LadderMonitor
     from referee.ladder.runner import accept_plain, check_groups, make_data, profile_to_play, read_cluster, read_door
+    from referee.ladder.served import note_address
     from referee.process.cgroup import find
     from referee.process.checkup import probe
 
@@ -112,6 +114,7 @@ def serve(
         )
         monitor = LadderMonitor(config, store)
         pages = make_app(runs, hide_live=True, hand_ins=hand_ins, monitor=monitor, names=known, limits=limits)
+        note_address(replace(config, host=bound_host, port=listening.getsockname()[1]))
         code = store.accounts.organiser_link()
         link = [f"To become its organiser, open this once: {address}join?code={code}"] if code else []
         stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s, peer, plain=plain))

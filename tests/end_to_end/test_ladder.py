@@ -26,6 +26,8 @@ from tests.end_to_end.serving import RANDOM, Served, has_played, token_file, wai
 
 def test_a_bot_is_handed_in_by_command_and_plays_rated_matches(serve: Callable[..., Served]) -> None:
     served = serve()
+    _, _, link, _ = served.run("ladder", "invite", "--file", str(served.file)).splitlines()
+    assert link.startswith(f"{served.address}/join?")  # the file says port 0
     said = served.run("login", served.address, "--invitation", served.code, "--name", "otto")
     assert "signed in to trial as otto" in said
     tokens = served.folder / "config" / "crosstown" / "ladders.json"

@@ -3,11 +3,14 @@
 import json
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee.ladder.config import load_ladder
+from referee.ladder.served import note_address
 from referee.ladder.store import LadderStore
 from referee.process import checkup
 
@@ -29,6 +32,20 @@ def ladder(tmp_path: Path, crosstown: Crosstown) -> Path:
 def acts(crosstown: Crosstown) -> list[dict[str, str]]:
     found: list[dict[str, str]] = json.loads(crosstown("ladder", "acts", "--file", "ladder.toml", "--json").out)["acts"]
     return found
+
+
+def test_an_invitation_has_the_address_on_which_the_ladder_is_served_now(crosstown: Crosstown, ladder: Path) -> None:
+    def links() -> tuple[str, str]:
+        done = crosstown("ladder", "invite", "--file", "ladder.toml")
+        _, _, link, command = done.out.splitlines()
+        return link.partition("/join")[0], command.split()[2]
+
+    assert set(links()) == {"http://127.0.0.1:8000"}
+    note_address(replace(load_ladder(Path("ladder.toml")), port=9321))
+    assert set(links()) == {"http://127.0.0.1:9321"}
+    noted = ladder.parent / "serve.json"
+    noted.write_text(json.dumps({**json.loads(noted.read_text()), "started": "another process with this id"}))
+    assert set(links()) == {"http://127.0.0.1:8000"}
 
 
 def test_each_decision_is_carried_out_and_kept_with_why(crosstown: Crosstown, ladder: Path) -> None:
