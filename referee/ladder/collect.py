@@ -76,7 +76,7 @@ class Source:
     key: Path | None = None
 
     def __str__(self) -> str:
-        return self.git or str(self.path)
+        return without_user(self.git) or str(self.path)
 
 
 class CollectError(ExpectedError):
@@ -146,8 +146,7 @@ def _source(file: TomlFile, place: int, given: dict[str, Any], key: Path | None)
             here, f"the bot of '{owner}' has 'ref' or 'folder' without 'git'", "remove them, or name a repository"
         )
     if git and (why := why_not(git)):
-        shown = re.sub(r"(://[^/@]*:)[^/]*@", r"\1...@", git)  # without the password, if that is what is wrong
-        file.fail((*here, "git"), f"'{shown}' {why}", "name a repository by https:// or ssh://")
+        file.fail((*here, "git"), f"'{without_user(git)}' {why}", "name a repository by https:// or ssh://")
     if ref and (not _REF.fullmatch(ref) or ".." in ref):
         file.fail((*here, "ref"), f"'ref' must be the name of a branch or tag, not {show(ref)}", 'such as ref = "v1"')
     if folder and (Path(folder).is_absolute() or ".." in Path(folder).parts):
@@ -183,6 +182,11 @@ def why_not(address: str) -> str:
     if parts.password is not None:
         return "has a password in it, which would be printed"
     return ""
+
+
+def without_user(text: str) -> str:
+    """The text without the users in its addresses: some servers take a token there."""
+    return re.sub(r"(https?://)[^/@\s]*@", r"\1...@", text)
 
 
 class Collector:
@@ -273,19 +277,19 @@ class Collector:
         )
         ended = run_supervised(command, printed.append)
         if ended.code != 0:
-            said = clean(b"".join(printed)[-4000:].decode(errors="replace")).strip().splitlines()
+            said = without_user(clean(b"".join(printed)[-4000:].decode(errors="replace"))).strip().splitlines()
             why = ended.why or f"git ended with {ended.code}{f': {one_line(_cause(said), 300)}' if said else ''}"
             step = "check the address, and that the branch or tag is there and may be read without a password"
             if not source.git.startswith("https:"):
                 step += ', or with the key of a line key = "..." at the top of the file'
-            raise CollectError(f"{source.git} could not be fetched: {why}", step)
+            raise CollectError(f"{source} could not be fetched: {why}", step)
         if why := _too_large(target):
-            raise CollectError(f"{source.git}: {why}", "ask its author to remove large files")
+            raise CollectError(f"{source}: {why}", "ask its author to remove large files")
         folder = target / "clone" / source.folder
         if not folder.resolve().is_relative_to((target / "clone").resolve()):
-            raise CollectError(f"{source.folder} in {source.git} leads out of the repository", "name another folder")
+            raise CollectError(f"{source.folder} in {source} leads out of the repository", "name another folder")
         if not folder.is_dir():
-            raise CollectError(f"{source.git} has no folder '{source.folder}'", "correct 'folder'")
+            raise CollectError(f"{source} has no folder '{source.folder}'", "correct 'folder'")
         remove_tree(target / "clone" / ".git")
         return folder
 

@@ -115,7 +115,7 @@ def version(one: Collected) -> VersionState:
         ('git = "/home/ann/bot"', "not an address on a server"),
         ('git = "--upload-pack=x"', "is not an address"),
         ('git = "ssh://-oProxyCommand=x/a"', "has no host"),
-        ('git = "https://ann:secret@g.example/a.git"', "'https://ann:...@g.example/a.git' has a password in it"),
+        ('git = "https://ann:secret@g.example/a.git"', "'https://...@g.example/a.git' has a password in it"),
         ('git = "https://g.example/a.git"\nref = "--x"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nref = "a..b"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nfolder = "../x"', "must lie in the repository"),
@@ -209,6 +209,14 @@ def test_a_repository_that_cannot_be_had_is_a_reason(
     assert one.version is None
     assert why in one.reason
     assert one.next_step
+
+
+def test_a_token_in_an_address_is_not_printed(store: LadderStore, hand_ins: LadderHandIns, tmp_path: Path) -> None:
+    script = "import sys; sys.exit(\"fatal: could not read Password for 'https://s3cret@g.example'\")"
+    collector = Collector(store, hand_ins, "plain", git=fake_git(tmp_path, script))
+    (one,) = collector.collect([Source("cleo", None, git="https://s3cret@g.example/cleo.git")])
+    assert "https://...@g.example/cleo.git" in one.reason
+    assert "s3cret" not in one.reason + str(one.source)
 
 
 def test_a_user_without_a_home_can_have_repositories_fetched(
