@@ -314,9 +314,12 @@ _NO_SCRIPT: tuple[str, str, tuple[str, ...]] = ("", "", ())
 
 def _check_file(folder: Path, program: str, word: str) -> None:
     script = folder / word
+    named = f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is"
     try:
-        script.stat()
-        return
+        mode = script.stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            return
+        raise ManifestError(f"{named} a pipe, a socket or a device", "name a file")
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
@@ -328,9 +331,7 @@ def _check_file(folder: Path, program: str, word: str) -> None:
         if script.parent.resolve().is_relative_to(folder.resolve()):  # what lies elsewhere is not the author's to know
             near = get_close_matches(script.name, [one.name for one in script.parent.iterdir() if one.is_file()], n=1)
     advice = f"did you mean '{Path(word).with_name(near[0])}'?" if near else "add it, or correct 'run'"
-    raise ManifestError(
-        f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is not there (looked for {script})", advice
-    )
+    raise ManifestError(f"{named} not there (looked for {script})", advice)
 
 
 def _check_module(folder: Path, module: str) -> None:

@@ -141,6 +141,13 @@ def test_a_program_or_a_folder_that_may_not_be_looked_at_is_named_with_the_reaso
         load_entry(write_bot(run=["env", "/closed/x"]))
 
 
+def test_a_script_that_is_a_pipe_is_refused_also_where_a_bot_is_only_listed(write_bot: WriteBot) -> None:
+    folder = write_bot(run=["sh", "start.sh"])
+    os.mkfifo(folder / "start.sh")
+    with pytest.raises(ManifestError, check=says("'start.sh', which is a pipe, a socket or a device; name a file")):
+        load_entry(folder, built_in=folder)
+
+
 @pytest.mark.parametrize(
     ("run", "message"),
     [
