@@ -31,6 +31,10 @@ _MOST_WAIT_S = 30.0
 _AGAIN = (429, 502, 503, 504)
 """Answers after which the same request may succeed."""
 
+_NOTHING_THERE = (404, 405)
+_ITS_OWN_TROUBLE = 500
+"""From here on an answer says that the server failed, such as on a full disk, and not the request."""
+
 _MOST_ANSWER_BYTES = 16 << 20
 _MOST_TOKENS_BYTES = 1 << 20
 
@@ -163,7 +167,10 @@ def _checked(status: int, answer: bytes, *, signed: bool) -> Answer:
     """`signed`: whether a token was sent."""
     if status >= 400:
         what, step = _problem(status, answer, signed=signed)
-        raise LadderRefusedError(status, what, step)
+        if status in _NOTHING_THERE and not step:  # of what a ladder has not, it says what to do
+            raise _no_ladder()
+        step = step or "see the ladder's pages"
+        raise PlatformError(what, step) if status >= _ITS_OWN_TROUBLE else LadderRefusedError(status, what, step)
     try:
         values = json.loads(answer, object_hook=_Values)
     except (ValueError, RecursionError):
@@ -185,13 +192,14 @@ def _no_ladder() -> UsageError:
 
 
 def _problem(status: int, answer: bytes, *, signed: bool) -> tuple[str, str]:
+    """What is wrong and what to do, '' if it does not say."""
     what, step = f"HTTP status {status}", ""
     with suppress(ValueError, RecursionError, AttributeError, TypeError, KeyError):
         values = json.loads(answer)
         what, step = one_line(values["error"]), one_line(values.get("next_step", ""))
     if status == 401 and signed:
         step = "sign in again: crosstown login URL"
-    return what, step or "see the ladder's pages"
+    return what, step
 
 
 def bot_page(name: str) -> str:

@@ -143,6 +143,21 @@ def test_a_server_that_is_no_ladder_is_named(server: Server, body: Any) -> None:
         client(server).get("/me")
 
 
+@pytest.mark.parametrize("body", [b"<html>", b'{"error": "There is nothing at this address.", "next_step": ""}'])
+def test_a_server_of_another_kind_is_named(server: Server, body: Any) -> None:
+    """As that of `crosstown web`, where the address was not found, and no more was said."""
+    server.answers = [(404, body)]
+    with pytest.raises(UsageError, match="not as a ladder"):
+        client(server).post("/join", {"code": "x"})
+
+
+def test_what_a_ladder_cannot_do_is_no_fault_of_the_request(server: Server) -> None:
+    server.answers = [(503, {"error": "the disk is full", "next_step": "try again later"})]
+    with pytest.raises(PlatformError, match="the disk is full") as caught:
+        client(server).post("/join", {"code": "x"})
+    assert caught.value.next_step == "try again later"
+
+
 def test_a_token_goes_to_no_other_address(server: Server) -> None:
     server.answers = [(302, {})]
     client(server).get("/me")
