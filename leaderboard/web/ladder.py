@@ -44,11 +44,12 @@ def routes() -> list[Route]:
 @dataclass(frozen=True, slots=True)
 class Card:
     """A division among others, with who leads each of its tables, and in those each group of bots that have met; in
-    words, too, where there are several."""
+    words, too, where there are several. `unreadable`: its records cannot be read."""
 
     division: Division
-    matches: int
-    leaders: tuple[tuple[Row, str], ...]
+    matches: int = 0
+    leaders: tuple[tuple[Row, str], ...] = ()
+    unreadable: bool = False
 
 
 def divisions(request: Request) -> Response:
@@ -56,7 +57,11 @@ def divisions(request: Request) -> Response:
     ladder = hand_ins_of(request)
     cards = []
     for one in ladder.divisions():
-        found = run_of(request, one.name)
+        try:
+            found = run_of(request, one.name)
+        except RecordError:  # one division must not hide the others; its own page says what is wrong
+            cards.append(Card(one, unreadable=True))
+            continue
         tables = _tables(request, ladder, one.name, found)
         cards.append(Card(one, len(found[1].counted.rows) if found else 0, _leaders(tables)))
     return page(request, "ladder.html", title=ladder.title, cards=cards)
@@ -148,8 +153,14 @@ def playing_of(request: Request, name: str, number: int, *, with_faults: bool = 
     made = []
     for one in ladder.divisions():
         entry = next((e for e in ladder.entries(one.name).values() if (e.bot, e.number) == (name, number)), None)
-        found = run_of(request, one.name) if entry is not None else None
-        if entry is None or found is None:
+        if entry is None:
+            continue
+        try:
+            found = run_of(request, one.name)
+        except RecordError:  # nor its authors' pages
+            made.append(Playing(one, one.title, entry, None, (), (), 0, 0))
+            continue
+        if found is None:
             continue
         place, tables = found
         rows: list[Standing | None] = [row for row in tables.table if row.entry_id == entry.entry_id and row.played]

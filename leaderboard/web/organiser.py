@@ -20,6 +20,7 @@ from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost, NewReset, Suspicion
 from leaderboard.web.tournaments import tournaments_of
 from leaderboard.web.watching import LiveMatch, live_matches
+from referee.record import RecordError
 from referee.run.folder import RunFolder
 
 SUSPICIONS_S = 300.0
@@ -79,7 +80,11 @@ def _improbable(request: Request, ladder: LadderHost) -> list[Suspicion]:
     for division in ladder.divisions():
         at_s, before = kept.get(division.name, (-math.inf, []))
         now_s = time.monotonic()
-        if now_s >= at_s + SUSPICIONS_S and (run := run_of(request, division.name)) is not None:
+        try:
+            run = run_of(request, division.name) if now_s >= at_s + SUSPICIONS_S else None
+        except RecordError:  # the page of the division says what is wrong
+            run = None
+        if run is not None:
             kept[division.name] = now_s, before  # for others who ask now
             before = improbable_results(division.name, run[1], ladder.entries(division.name))
             kept[division.name] = now_s, before

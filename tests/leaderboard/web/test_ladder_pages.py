@@ -400,6 +400,22 @@ async def test_a_division_shows_owner_version_and_results_and_says_why_nobody_pl
     assert "One bot alone is there." in seen(await visitor.get("/ladder"))
 
 
+async def test_a_division_whose_records_cannot_be_read_costs_no_other_page(
+    browser: Any, intake: Intake, runs: Path
+) -> None:
+    """The list of divisions, the pages of authors and the organisers' page were one error."""
+    archive = runs / "cup" / "matches" / "packed" / "2026-01-01.1.pack.gz"
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"cut off")
+    ann, ola = await browser("ann"), await browser("ola")
+    await ann.hand_in()
+    intake.qualify("annbot", 1)
+    assert (await ann.get("/ladder/cup")).status_code == 422
+    assert "The table cannot be computed, because the records cannot be read. 1 bot." in seen(await ann.get("/ladder"))
+    for who, address in ((ann, "/my"), (ann, "/bots/annbot"), (ola, "/organiser")):
+        assert (await who.get(address)).status_code == 200, address
+
+
 def table_over(runs: Path, live: LiveTable, playing: dict[str, int], entries: dict[str, Entry]) -> Any:
     tables = replace(Tables().of(RunFolder(runs / "cup")), live={("toy", 2): live})
     return tables_of_division(tables, entries, playing, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=1.5))[0].rows

@@ -64,6 +64,9 @@ async def test_a_run_whose_records_cannot_be_read_hides_no_other_on_the_wall(
     assert 'The table of <a href="/runs/broken">broken</a> cannot be computed' in page.text
     for address in ("/", "/runs"):
         assert (await web.get(address)).status_code == 200, address
+    listed = await web.get("/search")
+    assert "ann" in listed.text
+    assert 'The bots of <a href="/runs/broken">broken</a> are not listed' in listed.text
 
 
 async def test_the_wall_does_not_say_who_plays_where_live_matches_are_hidden(
