@@ -13,7 +13,7 @@ from rich.text import Text
 
 from referee.cli.output import console, duration
 from referee.errors import PlatformError
-from referee.process.build import BuildError, Step, Yard, build
+from referee.process.build import BuildError, NoRoomError, Step, Yard, build
 from referee.process.cgroup import find
 from referee.process.checkup import SandboxError, choose_profile, probe
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
@@ -95,7 +95,7 @@ def build_missing(
             with suppress(ManifestError, EntryError, BotNameError):
                 load_or_build(folder, profile, hidden, begun=begun, accept_weaker=accept_weaker)
         except BuildError as error:
-            if not skip_bad:
+            if not skip_bad or isinstance(error, NoRoomError):
                 raise
             print(f"{one_line(folder)}: not built: {one_line(error)}\n{end_of_log(error)}".rstrip(), file=sys.stderr)
 

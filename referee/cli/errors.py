@@ -106,14 +106,15 @@ def _code(error: BaseException) -> ExitCode:
     # Imported here: most commands end without an error, and should not pay for this.
     from referee.errors import BusyError, JournalError, PlatformError
     from referee.folders import FolderError
-    from referee.process.build import BuildError
+    from referee.process.build import BuildError, NoRoomError
     from referee.wire.public_address import ListenError
 
-    if isinstance(error, BuildError):
+    if isinstance(error, BuildError) and not isinstance(error, NoRoomError):
         return ExitCode.FAILED
-    platform = isinstance(error, BusyError | JournalError | PlatformError | FolderError | ListenError)
-    # Importing the database for the name of its error alone would cost 100 ms.
-    return ExitCode.PLATFORM if platform or type(error).__name__ == "StoreError" else ExitCode.USAGE
+    platform = isinstance(error, BusyError | NoRoomError | JournalError | PlatformError | FolderError | ListenError)
+    # Importing the databases for their errors alone would cost 100 ms.
+    unavailable = getattr(error, "refusal", "") == "unavailable"  # of a ladder's database: full, or held
+    return ExitCode.PLATFORM if platform or unavailable or type(error).__name__ == "StoreError" else ExitCode.USAGE
 
 
 def _system(error: OSError) -> Explained:

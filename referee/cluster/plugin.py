@@ -26,7 +26,7 @@ from referee.folders import cache_folder
 from referee.process.build import (
     BuildError,
     BuildLimits,
-    DiskFullError,
+    NoRoomError,
     Yard,
     build,
     hand_in_limits,
@@ -294,7 +294,7 @@ class MachinePlugin(WorkerPlugin):
         except ManifestError as error:
             return "unable", one_line(str(error)), None
         except BuildError as error:
-            whose = "broken" if isinstance(error, DiskFullError) else "unable"
+            whose = "broken" if isinstance(error, NoRoomError) else "unable"
             return whose, one_line(f"{error.sentence}: {' | '.join(error.tail.splitlines()[-3:])}"), None
         except (ExpectedError, OSError) as error:
             return "broken", one_line(str(error)), None

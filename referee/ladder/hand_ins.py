@@ -549,7 +549,7 @@ class ArchiveUpload:
         except (ArchiveError, EntryError) as error:
             what = str(error).replace(f"{self._unpacked}/", "").replace(str(self._unpacked), "the archive")
             raise HandInRefused(Refusal.UNUSABLE, what, error.next_step) from None
-        except OSError as error:
+        except (OSError, PlatformError) as error:
             raise _disk(error) from None
         finally:
             self.abort()
@@ -635,10 +635,11 @@ def _sync(path: Path) -> None:
         os.close(number)
 
 
-def _disk(error: OSError) -> HandInRefused:
+def _disk(error: OSError | PlatformError) -> HandInRefused:
+    why = f" ({error.strerror or error})" if isinstance(error, OSError) else ""  # the other names a place of the ladder
     return HandInRefused(
         Refusal.UNAVAILABLE,
-        f"the ladder cannot write to its disk ({error.strerror or error}); nothing was changed",
+        f"the ladder cannot write to its disk{why}; nothing was changed",
         "try again later, or tell the organiser to free some space",
         _RETRY_S,
     )

@@ -25,7 +25,7 @@ from referee.folders import cache_folder
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.table import Table
-from referee.process.build import BuildError, DiskFullError, Step, Yard, build, hand_in_limits, needs_build
+from referee.process.build import BuildError, NoRoomError, Step, Yard, build, hand_in_limits, needs_build
 from referee.process.cgroup import find
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry
 from referee.process.launch import LaunchContext
@@ -192,8 +192,10 @@ def _build(job: Trial, log: _Log, say: Any) -> str:
 
     try:
         built, fresh = build(folder, Yard(job.profile, limits, find(), told=told, hidden=job.hidden, heard=log.feed))
+    except NoRoomError as error:
+        raise PlatformError(str(error), error.next_step) from None
     except BuildError as error:
-        if isinstance(error, DiskFullError) or _disk_is_full():
+        if _disk_is_full():
             raise PlatformError(f"the disk is full: {error}", "free some space") from None
         raise RejectedError(_of_author(job, str(error)), "read the end of the log, and correct the build") from None
     took = f"in {built.fetch_s + built.build_s:.1f} s" if fresh else "before"

@@ -31,6 +31,7 @@ from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.output import Capture, Drain, Output, joined
 from referee.process.processes import MOST_PASSES, places, send, targets
+from referee.process.program import ERRORS_OF_A_MACHINE
 from referee.process.trees import remove_tree
 
 
@@ -70,24 +71,10 @@ class Exit:
         return f"killed by signal {self.signal}"
 
 
-_SHORT_OF = frozenset(
-    {
-        errno.EAGAIN,
-        errno.EDQUOT,
-        errno.EIO,
-        errno.EMFILE,
-        errno.ENFILE,
-        errno.ENOMEM,
-        errno.ENOSPC,
-        errno.EROFS,
-    }
-)
-"""What a machine has run out of, or has broken."""
-
 _OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
 """What comes of its options, its command line, and the paths that its folder names."""
 
-_SHORT_OF_TO_EXECUTE = _SHORT_OF - {errno.EIO}
+_SHORT_OF_TO_EXECUTE = ERRORS_OF_A_MACHINE - {errno.EIO}
 """The same at the last step: EIO the kernel says as well of a program whose file is cut off."""
 
 _ABOUT_THE_BOT = ("bwrap: execvp ", "bwrap: Can't chdir to ")
@@ -110,7 +97,7 @@ def error_words(error: OSError | ValueError) -> str:
 
 def step_is_ours(step: str, number: int) -> bool:
     """Of a step between fork and exec, and its errno: only the last two are about what the bot brought along."""
-    return step not in ("folder", "exec") or number in (_SHORT_OF_TO_EXECUTE if step == "exec" else _SHORT_OF)
+    return step not in ("folder", "exec") or number in (_SHORT_OF_TO_EXECUTE if step == "exec" else ERRORS_OF_A_MACHINE)
 
 
 def sandbox_words(said: str) -> str:
@@ -123,7 +110,7 @@ def sandbox_is_ours(said: str) -> bool:
     """Of the words of bubblewrap, which name the program it could not execute, or what failed before."""
     if not said.startswith(_ABOUT_THE_BOT):
         return said.startswith("bwrap: ")
-    short_of = _SHORT_OF_TO_EXECUTE if said.startswith(_ABOUT_THE_BOT[0]) else _SHORT_OF
+    short_of = _SHORT_OF_TO_EXECUTE if said.startswith(_ABOUT_THE_BOT[0]) else ERRORS_OF_A_MACHINE
     return said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
 
 

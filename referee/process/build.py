@@ -51,7 +51,7 @@ from referee.process.packages import (
     write_wheels,
 )
 from referee.process.paths import HOME, is_file
-from referee.process.program import find_argv, not_found
+from referee.process.program import ERRORS_OF_A_MACHINE, find_argv, not_found
 from referee.process.sandbox import Profile, Sandbox
 from referee.process.sources import (
     PROTO,
@@ -99,8 +99,9 @@ class BuildError(ExpectedError):
         self.next_step += "; should what earlier builds kept be to blame: crosstown bots build --again"
 
 
-class DiskFullError(BuildError):
-    """A build that was ended because the disk is nearly full. Other programs may have filled it."""
+class NoRoomError(BuildError):
+    """A build for which this machine has no room: its disk is full, maybe by other programs, or cannot be written, or
+    it has no memory or no process left. The bot is not to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +266,10 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         through_proxy = strict and phase == "fetch"
         ended = _run_through_proxy(command, workshop, output) if through_proxy else run_supervised(command, output)
     except OSError as error:
-        raise BuildError(f"{phase}: cannot be started: {error.strerror or error}") from None
+        kind = NoRoomError if error.errno in ERRORS_OF_A_MACHINE else BuildError
+        raise kind(f"{phase}: cannot be started: {error.strerror or error}") from None
     if ended.code is None and not watch.is_sure:
-        raise DiskFullError(f"{phase}: ended, as the disk is nearly full", "free some space, and build it again")
+        raise NoRoomError(f"{phase}: ended, as the disk is nearly full", "free some space, and build it again")
     return ended
 
 
@@ -470,8 +472,9 @@ def _once(
             with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
                 return make(place, home), True
     except OSError as error:
-        raise BuildError(
-            f"{error.filename or place}: {error.strerror or error}", "see whether the disk is full"
+        raise NoRoomError(
+            f"{error.filename or place}: {error.strerror or error}",
+            "see whether the disk is full, or set CROSSTOWN_CACHE to a folder that can be written",
         ) from None
 
 

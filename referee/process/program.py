@@ -61,6 +61,20 @@ _SHOWN_PATH = 400
 ERRORS_OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
 """Errors of the system that only another name mends."""
 
+ERRORS_OF_A_MACHINE = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOSPC,
+        errno.EROFS,
+    }
+)
+"""What a machine has run out of, or has broken."""
+
 
 def find_argv(
     home: Path, manifest: Manifest, author: Path | None = None, *, python: str = sys.executable

@@ -29,8 +29,10 @@ from pathlib import Path
 from typing import ClassVar
 from weakref import WeakValueDictionary
 
+from referee.errors import PlatformError
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
+from referee.process.program import ERRORS_OF_A_MACHINE, ERRORS_OF_A_NAME
 from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, copy_within, mib_of, read_all
 from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
@@ -350,7 +352,7 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources, *, evic
     """The version with these sources of the bot in `folder`, which are copied unless they are in the store already.
 
     A stored version that is damaged is replaced. `evicting`: the store is a cache, and what was asked for longest ago
-    goes when it is full. Raises EntryError.
+    goes when it is full. Raises EntryError; PlatformError if this machine has no place for it.
     """
     content = content_of(folder, sources)
     with suppress(DamagedError):
@@ -381,13 +383,13 @@ def put_again(store: Path, content: str) -> Version | None:
 
     try:
         return _take_in(store, content, damaged, fill)
-    except EntryError:
+    except (EntryError, PlatformError):
         return None
 
 
 def _take_in(store: Path, content: str, source: Path, fill: Callable[[Path], None]) -> Version:
     """The version with this content, whose files `fill` lays into a new folder. A damaged one that lies there is set
-    aside. Raises EntryError."""
+    aside. Raises as `put`."""
     try:
         with _half(store) as half:
             fill(half / "bot")
@@ -559,8 +561,14 @@ def _account(path: Path) -> tuple[int, int] | None:
         return (0, 0) if path.is_dir() else None
 
 
-def _trouble(store: Path, error: OSError) -> EntryError:
-    return EntryError(
-        f"{error.filename or store}: a bot cannot be copied to play from there ({error.strerror or error})",
+def _trouble(store: Path, error: OSError) -> EntryError | PlatformError:
+    """The machine's, unless a name of the bot is too long for it, or a source was lost while it was read."""
+    place = error.filename2 or error.filename or store
+    why = error.strerror or error
+    within = error.errno in ERRORS_OF_A_MACHINE or Path(os.fsdecode(place)).is_relative_to(store)
+    if error.errno in ERRORS_OF_A_NAME or not within:
+        return EntryError(f"{place}: the bot cannot be copied ({why})", "check the bot's folder, and try again")
+    return PlatformError(
+        f"{place}: a bot cannot be copied to play from there ({why})",
         "free some space, or set CROSSTOWN_CACHE to a folder that can be written",
     )

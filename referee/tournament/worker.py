@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.errors import ExpectedError
+from referee.errors import ExpectedError, PlatformError
 from referee.event_loop import run_loop
 from referee.games.registry import UnknownGame, load_game
 from referee.garbage import begin_collection
@@ -360,7 +360,7 @@ def _entry(bot: BotSetup) -> Entry:
     try:
         load = partial(load_stored, bot.content, in_play=True) if bot.content else load_entry
         entry = load(Path(bot.folder), bot.name, bot.options)
-    except (ManifestError, EntryError, BotNameError) as error:
+    except (ManifestError, EntryError, BotNameError, PlatformError) as error:
         raise Refused(
             f"bot '{bot.name}': {error.sentence}", "restore the bot, then run the same command again"
         ) from None

@@ -50,6 +50,17 @@ def test_a_build_that_fails_ends_the_run_with_the_log_and_plays_nothing(
     assert not (tournament.parent / "runs").exists()
 
 
+def test_a_bot_is_not_left_out_because_the_cache_cannot_be_written(
+    tournament: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tournament.write_text(f'on_bad_entry = "skip"\n{tournament.read_text()}')
+    (tournament.parent / "cache").mkdir()
+    (tournament.parent / "cache" / "homes").touch()
+    assert run_command(["run", str(tournament), "--workers", "1"]) == 3
+    assert "set CROSSTOWN_CACHE to a folder that can be written" in capsys.readouterr().err
+    assert not (tournament.parent / "runs").exists()
+
+
 def in_place(folder: Path) -> None:
     """What an author has who once called the compiler by hand."""
     (folder / "build").mkdir()

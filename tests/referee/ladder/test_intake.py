@@ -280,6 +280,22 @@ async def test_trouble_of_the_machine_is_waited_for_and_does_not_count(
     assert sum("the disk is full" in note for note in notes) == 8
 
 
+@pytest.mark.parametrize("place", ["bots", "homes"])
+async def test_a_cache_that_cannot_be_written_is_no_fault_of_the_bot(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, cache: Path, place: str
+) -> None:
+    """Bots are copied into `bots`, and built in `homes`."""
+    (cache / place).touch()
+    send(hand_ins, sign(), archive(bot_files(more='build = ["mkdir", "dist"]\n' if place == "homes" else "")))
+    async with running(config, store, back_off_s=0.01) as notes:
+        await until(lambda: len(notes) >= 2)
+        assert store.version("mine", 1).status not in OVER
+        (cache / place).unlink()
+        version = await over(store)
+    assert (version.status, version.reason) == ("active", "")
+    assert all("waits" in note for note in notes if str(cache) in note)
+
+
 async def test_a_division_that_takes_too_long_does_not_hold_up_the_others(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
+from referee.errors import PlatformError
 from referee.ladder import intake as intake_module
 from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
@@ -423,6 +424,21 @@ def test_files_of_bots_that_play_no_more_are_not_held(
     assert open_files() <= before
     loader.keep_only(set())
     assert open_files() < before
+    assert not loader(bot).trouble
+
+
+def test_bots_are_not_left_out_where_the_cache_cannot_be_written(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    """A ladder that began on a full disk left out all its bots, and played nothing once there was room."""
+    send(hand_ins, sign(), archive(bot_files()))
+    end(store, 1, "active")
+    bot = active_bot(store)
+    loader = Loader(config, "plain", HouseBots(config))
+    (cache / "bots").touch()
+    with pytest.raises(PlatformError):  # ends the process that plays, which is started again until it can go on
+        loader(bot)
+    (cache / "bots").unlink()
     assert not loader(bot).trouble
 
 

@@ -1,5 +1,6 @@
 """Builds in the sandbox: the network to fetch and none to compile, a home of their own, an end to all they start."""
 
+import errno
 import json
 import os
 import re
@@ -16,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.process import build as module
 from referee.process import build_settings, disk
-from referee.process.build import BuildError, BuildLimits, DiskFullError, Yard, build
+from referee.process.build import BuildError, BuildLimits, NoRoomError, Yard, build
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.sandbox import Profile
 from referee.process.store import Built
@@ -471,9 +473,22 @@ def test_on_a_disk_that_is_nearly_full_a_build_is_ended_whoever_filled_it_and_th
     bot: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk, "free_share", lambda _: 0.01)
-    with pytest.raises(DiskFullError, check=says("build: ended, as the disk is nearly full")):
+    with pytest.raises(NoRoomError, check=says("build: ended, as the disk is nearly full")):
         strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
     strict(bot("sleep 1"), disk_mib=32)
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.EAGAIN, NoRoomError), (errno.EACCES, BuildError)])
+def test_a_build_for_which_there_is_no_process_is_no_fault_of_the_bot(
+    bot: Make, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[BuildError]
+) -> None:
+    def start(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(module, "run_supervised", start)
+    with pytest.raises(BuildError, check=says("build: cannot be started")) as caught:
+        strict(bot("true"))
+    assert type(caught.value) is kind
 
 
 @pytest.mark.slow

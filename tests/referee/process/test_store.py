@@ -1,5 +1,6 @@
 """The store of bot versions: what is copied, what is noticed, what goes."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from referee.errors import PlatformError
 from referee.process import sources
+from referee.process import store as module
 from referee.process.entry import EntryError, load_entry, load_stored, lost_files
 from referee.process.manifest import BUILD_OUTPUT, ManifestError, load_manifest
 from referee.process.sources import read_sources
@@ -297,12 +300,23 @@ def test_what_is_not_of_the_store_is_left_alone(store: Path, folder: Path, name:
     assert (store / name / "work").read_text() == "of a week"
 
 
-def test_a_store_that_cannot_be_written_is_told(folder: Path, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_written_is_no_fault_of_the_bot(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(
-        EntryError, check=says(r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to")
+        PlatformError, check=says(r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to")
     ):
         stored(tmp_path / "file" / "store", folder)
+
+
+def test_a_source_that_goes_while_it_is_copied_is_the_bots_affair(
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(source: Path, *_: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(source / "bot.py"))
+
+    monkeypatch.setattr(module, "copy_sources", gone)
+    with pytest.raises(EntryError, check=says(r"bot.py: the bot cannot be copied \(No such file or directory\)")):
+        stored(store, folder)
 
 
 def test_words_of_run_that_name_the_folder_or_lead_out_of_it_lead_where_they_led(
