@@ -61,10 +61,11 @@ class LimitedServer(uvicorn.Server):
                 for listening in sockets or ()
             ]
         else:
-            self.servers = [
-                cast(asyncio.Server, Handshakes(listening, protocol, config.ssl, self._limits, self._trusted))
-                for listening in sockets or ()
-            ]
+            self.servers = []
+            for listening in sockets or ():
+                listening.listen(config.backlog)
+                handshakes = Handshakes(listening, protocol, config.ssl, self._limits, self._trusted)
+                self.servers.append(cast(asyncio.Server, handshakes))
         self.started = True
 
 
@@ -90,7 +91,8 @@ class Handshakes:
         self._tls = tls
         self._limit_s = limits.request_s
         self._trusted = trusted
-        self._most, self._most_per_address = limits.connections // 2, limits.connections_per_address // 2
+        self._most = max(1, limits.connections // 2)
+        self._most_per_address = max(1, limits.connections_per_address // 2)
         self._loop = asyncio.get_running_loop()
         self._going: dict[asyncio.Task[None], str] = {}
         """Handshakes, the oldest first, by what their connections count as."""

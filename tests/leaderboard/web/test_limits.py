@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -444,6 +445,42 @@ def test_of_too_many_handshakes_of_one_address_the_oldest_ends(
         for one in silent[share + 1 :]:
             one.settimeout(0.05)
             assert not ends(one)
+
+
+@pytest.mark.parametrize("limits", [replace(TIGHT, connections=1), replace(TIGHT, connections_per_address=1)], ids=str)
+def test_a_server_for_one_connection_at_a_time_makes_handshakes(
+    secured: tuple[ssl.SSLContext, ssl.SSLContext], limits: WebLimits
+) -> None:
+    """Half of one connection was none, and each one was refused with a traceback."""
+    tls, trusting = secured
+    with serving(Starlette(routes=[Route("/", who)]), limits, tls=tls) as number:
+        answer = httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting)
+        assert answer.text == "127.0.0.1 https"
+
+
+def test_as_many_connections_wait_for_a_busy_server_with_tls_as_without(
+    connect: Callable[[int], socket.socket], secured: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    """The kernel kept 128 at most, and dropped the others."""
+    if int(Path("/proc/sys/net/core/somaxconn").read_text()) < 512:
+        pytest.skip("the kernel of this machine keeps few")
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def busy(request: Request) -> Response:
+        begun.set()
+        go_on.wait(60)
+        return PlainTextResponse("")
+
+    tls, trusting = secured
+    with serving(Starlette(routes=[Route("/", busy)]), WebLimits(), tls=tls) as number, ThreadPoolExecutor() as pool:
+        asked = pool.submit(httpx.get, f"https://127.0.0.1:{number}/", timeout=60, verify=trusting)
+        try:
+            assert begun.wait(WITHIN_S)
+            for _ in range(200):
+                connect(number)
+        finally:
+            go_on.set()
+        assert asked.result().status_code == 200
 
 
 def test_of_too_many_handshakes_in_all_the_oldest_of_the_busiest_address_ends(
