@@ -295,7 +295,11 @@ class BotProcess:
         self._faulted = False
         self._finished = self._ending = False
         self._stdout, self._stderr = Capture(limits.max_output_bytes), Capture(limits.max_output_bytes)
-        self._drain = Drain({pipes[0]: self._stdout, pipes[1]: self._stderr})
+        try:
+            self._drain = Drain({pipes[0]: self._stdout, pipes[1]: self._stderr})
+        except OSError:
+            self._meter.close()
+            raise
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._exited: asyncio.Future[Exit] = self._loop.create_future()
         self._gone: asyncio.Future[None] = self._loop.create_future()

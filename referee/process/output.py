@@ -111,10 +111,24 @@ SLOW_READ_S = 0.001
 _SLOW_READ_SHARE, _MOST_SLOW_PAUSE_S = 20, 0.5
 """After a slow read the bot waits for so many times as long, as the machine may have stood still not for longer. After
 its second one it waits twice that time, after the third three times."""
-
+_FORGOTTEN_S = 60.0
+"""In so much time one slow read is forgotten: a bot may live for days, and the machine may be slow at times."""
 
 PATIENCE_S, _PATIENCE_SHARE = 1.0, 0.05
 """So long, and this share of the time after that, the callers of one `Drain` wait for it in all."""
+
+
+class SlowReads:
+    """Counts the slow reads of the pipes of a bot."""
+
+    def __init__(self) -> None:
+        self._number = self._seen_s = 0.0
+
+    def pause_s(self, took_s: float, now_s: float) -> float:
+        """How long the bot waits after one more, which ends now."""
+        self._number = max(0.0, self._number - (now_s - self._seen_s) / _FORGOTTEN_S) + 1
+        self._seen_s = now_s
+        return self._number * min(_MOST_SLOW_PAUSE_S, _SLOW_READ_SHARE * took_s)
 
 
 class Drain:
@@ -132,7 +146,8 @@ class Drain:
         """Of the captures."""
         self._captures = captures
         self._open = set(captures)
-        self._reads = self._slow_reads = 0
+        self._reads = 0
+        self._slow_reads = SlowReads()
         self._window_end_s = 0.0
         self._answers = threading.Condition(self.lock)
         self._asked = self._answered = 0
@@ -223,9 +238,8 @@ class Drain:
             self._reads = 0
         self._reads += 1
         if took_s > SLOW_READ_S:
-            self._slow_reads += 1
-            pause_s = self._slow_reads * min(_MOST_SLOW_PAUSE_S, _SLOW_READ_SHARE * took_s)
-            self._window_end_s, self._reads = max(self._window_end_s, now_s + pause_s), WINDOW_READS
+            until_s = now_s + self._slow_reads.pause_s(took_s, now_s)
+            self._window_end_s, self._reads = max(self._window_end_s, until_s), WINDOW_READS
 
     def _take(self, chunks: int) -> None:
         for file in list(self._open):

@@ -5,6 +5,7 @@ import gc
 import os
 import resource
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
+from referee.process.meter import Meter
 from referee.process.processes import children
 from tests.living import open_files
 
@@ -106,6 +108,32 @@ async def test_a_start_for_which_files_are_short_once_its_guardian_runs_leaves_n
     assert raised.value.ours
     assert open_files() <= before
     assert not {*guardians} & {*children(os.getpid())}  # a process of its own may come to us: tests make us a subreaper
+    assert is_empty(scratch_root)
+    await until(lambda: mark.alive() == [])
+
+
+async def test_a_start_without_a_thread_for_its_output_leaves_nothing(
+    sleeper: Entry, mark: Any, until: Any, scratch_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+
+    class WatchedMeter(Meter):
+        """With a control group it has files open from its start."""
+
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("referee.process.bot.Meter", WatchedMeter)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    before = open_files()
+    with pytest.raises(StartError, match="no thread to read its output"):
+        await launch(sleeper, mark)
+    assert len(closed) == 1
+    assert open_files() <= before
     assert is_empty(scratch_root)
     await until(lambda: mark.alive() == [])
 

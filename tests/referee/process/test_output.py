@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.process import output as module
-from referee.process.output import Capture, Drain, Output
+from referee.process.output import Capture, Drain, Output, SlowReads
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 33))
@@ -81,6 +81,14 @@ def test_after_a_slow_read_the_bot_waits(pipe: tuple[int, int], monkeypatch: pyt
     drain.take_what_is_there()
     assert kept.total_bytes == 3
     drain.close()
+
+
+def test_a_bot_waits_longer_after_each_slow_read_until_these_are_forgotten() -> None:
+    """A bot that lives for days waited longer and longer, however rare its slow reads were."""
+    reads, now_s = SlowReads(), 1e6
+    assert [reads.pause_s(1.0, now_s) for _ in range(4)] == [0.5, 1.0, 1.5, 2.0]
+    assert reads.pause_s(1.0, now_s + 120) == 1.5
+    assert reads.pause_s(0.002, now_s + 3600) == pytest.approx(0.04)
 
 
 def test_a_read_that_does_not_end_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
