@@ -106,7 +106,7 @@ class Pool:
         self._room = {entry_id: asyncio.Semaphore(number) for entry_id, number in (copies or {}).items()}
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
-        self._lasting: dict[str, set[asyncio.Task[None]]] = {}
+        self._lasting: dict[str, set[asyncio.Task[object]]] = {}
         """By entry id: the ends of processes that were killed, and have not ended in time."""
         self._stopping: set[asyncio.Task[object]] = set()
         self._on_remote_bot = on_remote_bot
@@ -164,8 +164,7 @@ class Pool:
                 bot.startup_us = 0
                 break
         else:
-            await self._wait_for_ends(entry_id, limits.startup_s)
-            bot = await self._start(entry_id, limits, told, await self._make_room(entry_id))
+            bot = await self._start(entry_id, limits, told, await self._make_room(entry_id, limits.startup_s))
         if not bot.plays(game):
             self._retire(bot, FAULTED_BYE_S)
             raise BotStartError(_plays_others(bot.session.hello, game), output_evidence(bot.process.output()))
@@ -216,31 +215,37 @@ class Pool:
             self._spawn(say_bye(place.remote_bot, BYE_S))
         while self._idle:
             self._retire(self._idle.pop(), BYE_S)
-        if self._stopping:
-            await asyncio.wait(self._stopping, timeout=CLOSE_S)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                while self._stopping:
+                    await asyncio.wait(self._stopping)
         for task in self._stopping:
             task.cancel()
         await asyncio.gather(*self._stopping, return_exceptions=True)
 
     async def _wait_for_ends(self, entry_id: str, startup_s: float) -> None:
-        """Until what was killed of this entry has ended: until then it holds its memory, and what it has mapped."""
+        """Until what was killed of this entry has ended: until then it holds its memory, and what it has mapped.
+        BotStartError if that takes longer."""
         if lasting := self._lasting.get(entry_id):
             await asyncio.wait(lasting, timeout=startup_s)
         if self._lasting.get(entry_id):
             what = f"an earlier process of the bot was killed and has not ended, after {startup_s:g} s more"
             raise BotStartError(f"{what}: it has threads in system calls that last long", {})
 
-    async def _make_room(self, entry_id: str) -> AsyncExitStack:
-        """Once there may be one process more of this entry; it has ended when what is returned is closed."""
-        room, places = AsyncExitStack(), self._room.get(entry_id)
-        if places is not None:
-            idle = [bot for bot in self._idle if bot.process.entry.id == entry_id]
-            if places.locked() and idle:  # it knows the luck of the block, or was told other limits
-                self._idle.remove(idle[0])
-                self._retire(idle[0], BYE_S)
-            await places.acquire()
-            room.callback(places.release)
-        return room
+    async def _make_room(self, entry_id: str, startup_s: float) -> AsyncExitStack:
+        """Once there may be one process more of this entry; it has ended, or was killed, when what is returned is
+        closed. BotStartError as `_wait_for_ends`."""
+        places = self._room.get(entry_id)
+        async with AsyncExitStack() as room:
+            if places is not None:
+                idle = [bot for bot in self._idle if bot.process.entry.id == entry_id]
+                if places.locked() and idle:  # it knows the luck of the block, or was told other limits
+                    self._idle.remove(idle[0])
+                    self._retire(idle[0], BYE_S)
+                await places.acquire()
+                room.callback(places.release)
+            await self._wait_for_ends(entry_id, startup_s)
+            return room.pop_all()
 
     async def _start(self, entry_id: str, limits: Limits, told: WireLimits, room: AsyncExitStack) -> LiveBot:
         entry = self._entries.get(entry_id)
@@ -333,15 +338,14 @@ class Pool:
         self._spawn(self._leave(bot.process, partial(bot.stop, bye_s, _TERM_S), self._sockets.pop(bot)))
 
     async def _leave(self, process: BotProcess, stop: Callable[[], Awaitable[object]], held: AsyncExitStack) -> None:
-        """What it has `held` is given back when it is gone, which may be long after it was killed."""
+        """What it has `held` is given back when it was killed; it may be gone long after that."""
         async with held:
             await stop()
             if not process.is_gone:
                 lasting = self._lasting.setdefault(process.entry.id, set())
-                end = asyncio.get_running_loop().create_task(process.wait_gone())
+                end = self._spawn(process.wait_gone())
                 lasting.add(end)
                 end.add_done_callback(lasting.discard)
-                await end
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
         task = asyncio.get_running_loop().create_task(work)

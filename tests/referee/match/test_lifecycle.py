@@ -188,20 +188,29 @@ async def test_a_start_that_fails_leaves_room_for_the_next(
             assert result.reason is EndReason.START_FAILED
 
 
+@pytest.mark.parametrize("copies", [None, 1])
 async def test_a_bot_does_not_start_while_an_earlier_process_of_it_has_not_ended(
-    random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    random_bot: Entry,
+    rogue: Callable[..., Entry],
+    spec: Specs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    copies: int | None,
 ) -> None:
-    """It holds its memory still, and what it has mapped, however long the kernel takes to end it."""
+    """It holds its memory still, and what it has mapped, however long the kernel takes to end it. The next match of a
+    bot with one copy waited for that without a limit."""
     over = asyncio.Event()
     monkeypatch.setattr(BotProcess, "is_gone", property(lambda process: over.is_set()))
     monkeypatch.setattr(BotProcess, "wait_gone", lambda process: over.wait())
     resigning = rogue("resigns", at=1)
-    async with Table({entry.id: entry for entry in (random_bot, resigning)}) as table:
+    some = {} if copies is None else {resigning.id: copies}
+    async with Table({entry.id: entry for entry in (random_bot, resigning)}, copies=some) as table:
         result = await table.play(spec(0, resigning, random_bot), tmp_path)
         assert result.reason is EndReason.RESIGNED
-        while not table._pool._lasting.get(resigning.id):  # noqa: ASYNC110
+        while copies is None and not table._pool._lasting.get(resigning.id):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        result = await table.play(spec(1, resigning, random_bot, limits=Limits(startup_s=0.5)), tmp_path)
+        async with asyncio.timeout(60):
+            result = await table.play(spec(1, resigning, random_bot, limits=Limits(startup_s=0.5)), tmp_path)
         assert result.reason is EndReason.START_FAILED
         assert "was killed and has not ended" in result.detail
         over.set()
