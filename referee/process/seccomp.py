@@ -39,6 +39,8 @@ Some groups of calls are special:
   it charges to the process that runs there. With hundreds of both, half a millisecond of a bot kept a processor in
   interrupts for 50 ms. So setting a timer file does nothing, and one can be made only as Netty makes them, which does
   not start without; it has no use for them since Linux 5.11. Other event loops have time-outs where they get none.
+- Signals of files (F_SETSIG): the kernel would send SIGCONT to a process that the referee has stopped, at a time that
+  this process has chosen, such as the time-out of a connection.
 - Time stamps of packets: while one socket of the machine has them, the kernel stamps the packets of all.
 """
 
@@ -112,6 +114,7 @@ _FILE_SYSTEMS = (
 
 _LOCK_COMMANDS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
+_SET_SIGNAL = 10  # F_SETSIG
 _SPECIAL_COMMANDS_FROM = 1024
 """The commands of fcntl(2) that only Linux has."""
 
@@ -371,7 +374,7 @@ def _by_argument(lock_commands: Sequence[int], *, network: bool, devices: bool) 
         "fcntl",
         _load_argument(1),
         *_switch("without effect", *lock_commands),
-        *_switch("refused", *_WATCH_COMMANDS),
+        *_switch("refused", *_WATCH_COMMANDS, _SET_SIGNAL),
         (_IF_AT_LEAST, "", "allowed", _SPECIAL_COMMANDS_FROM),
         *_switch("allowed", *_SPECIAL_COMMANDS),
         _go("invalid"),

@@ -79,6 +79,7 @@ ATTEMPTS = (
     "make a timer",
     "have its connections looked after",
     "wake a reader for nothing",
+    "choose the signal of a file",
     "know which names were looked up",
     "have a line printed again on a terminal",
     "change the discipline of a terminal",

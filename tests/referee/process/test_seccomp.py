@@ -105,6 +105,8 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
         ("ioctl", (1, 0xC0406400), ENOTTY),  # DRM_IOCTL_VERSION
         ("fcntl", (3, 2), ALLOWED),
         ("fcntl", (3, 6), NOTHING),
+        ("fcntl", (3, 8), ALLOWED),  # F_SETOWN
+        ("fcntl", (3, 10), EPERM),  # F_SETSIG
         ("fcntl", (3, 1024), EPERM),  # F_SETLEASE
         ("fcntl", (3, 1026), EPERM),  # F_NOTIFY
         ("fcntl", (3, 1030), ALLOWED),  # F_DUPFD_CLOEXEC

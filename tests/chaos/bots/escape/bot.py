@@ -329,6 +329,13 @@ def wakes_a_reader_for_nothing() -> None:
         ours.send(b"x", socket.MSG_OOB)
 
 
+def chooses_the_signal_of_a_file() -> None:
+    """Such as SIGCONT, for when a connection times out: so it goes on after it was stopped."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        fcntl.fcntl(ours, fcntl.F_SETSIG, signal.SIGCONT)
+
+
 def knows_which_names_were_looked_up() -> None:
     """By any process of this machine, at any time: openat2(2) with RESOLVE_CACHED asks no file system."""
     path = b"/usr/nobody-%d" % time.time_ns()
@@ -474,6 +481,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "make a timer": makes_a_timer,
     "have its connections looked after": has_its_connections_looked_after,
     "wake a reader for nothing": wakes_a_reader_for_nothing,
+    "choose the signal of a file": chooses_the_signal_of_a_file,
     "know which names were looked up": knows_which_names_were_looked_up,
     "have a line printed again on a terminal": has_a_line_printed_again,
     "change the discipline of a terminal": changes_a_terminal,
