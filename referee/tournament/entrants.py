@@ -96,25 +96,25 @@ def fitting_run(path: Path, out: Path) -> RunFolder | None:
     may have the same, and the file may be edited and edited back. None if it fits none of them. UsageError if it fits
     several whose folders were renamed, which have no order."""
     name = tournament_name(path)
-    fitting: list[RunFolder] = []
-    renamed: list[RunFolder] = []
+    folders = run_folders(out, name)
+    renamed = any(is_renamed(folder, name) for folder in folders)
+    on_disk: list[RunFolder] = []
+    from_store: list[RunFolder] = []
     bots: tuple[Participant, ...] | None = None
-    for folder in reversed(run_folders(out, name)):
+    for folder in reversed(folders):
         with suppress(ExpectedError):
             text = read_brief(folder.journal)
             if text.created is not None:
                 if bots != (known := participants_of(text)):  # most runs of a file have the same bots
                     tournament, bots = load_tournament(path, known, to_play=False), known
                 if check_configuration(folder, text, describe(tournament)) is None:
-                    if tournament.kept:
-                        fitting.append(folder)
-                    elif is_renamed(folder, name):
-                        renamed.append(folder)
-                    else:
+                    if not (renamed or tournament.kept):
                         return folder
-    if len(renamed) > 1:
-        raise several_renamed(out, name, renamed)
-    return next(iter((*renamed, *fitting)), None)
+                    (from_store if tournament.kept else on_disk).append(folder)
+    found = on_disk or from_store
+    if renamed and len(found) > 1:
+        raise several_renamed(out, name, found)
+    return found[0] if found else None
 
 
 def known_participants(path: Path, out: Path) -> tuple[Participant, ...]:

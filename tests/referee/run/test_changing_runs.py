@@ -939,10 +939,13 @@ def test_a_path_that_begins_with_a_dot_is_no_name_of_a_run(organiser):
         assert gone in here.command("matches", "list", *option, "cup")[1]
 
 
-def test_a_file_that_may_mean_several_renamed_runs_is_refused_by_every_command(organiser):
+@pytest.mark.parametrize("bots", ["as they were", "in the store alone"])
+def test_a_file_that_may_mean_several_renamed_runs_is_refused_by_every_command(organiser, bots):
     """`run` refused it, and the others took the last."""
     here = organiser()
     here.begin(2, "round-robin")
+    if bots == "in the store alone":
+        (here.folders["bot0"] / "salt.txt").write_text("another version")
     shutil.copytree(here.run.path, here.run.path.with_name("copy"))
     here.run.path.rename(here.run.path.with_name("old"))
     before = sizes(here)
