@@ -174,6 +174,18 @@ class Organiser:
         assert self.run.journal.read_bytes() == before, "it was finished"
 
 
+def seats_of(organiser: Organiser, match: str) -> list[str]:
+    return [seat.name for seat in read_record(organiser.run.records.find(match)).header.seats]
+
+
+def seatings(organiser: Organiser) -> list[tuple[str, ...]]:
+    """Per match in schedule order the names of its seats."""
+    headers = sorted(
+        (read_record(path).header for path in organiser.run.matches.glob("*.gz")), key=lambda header: header.place
+    )
+    return [tuple(seat.name for seat in header.seats) for header in headers]
+
+
 @pytest.fixture
 def organiser(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], fake_executor
