@@ -34,8 +34,13 @@ _PROXY = re.compile(r"(?:^|[-_])(?:no)?proxy$", re.IGNORECASE)
 """The name of a setting that names a proxy, or what is reached without one. In the sandbox only our own is reached, and
 the address of another may have a password in it, in forms without `https://`."""
 
-_JAVA_SECRET = re.compile(rf"-D[^\s=]*(?:{SECRET.pattern})[^\s=]*=(?:\"[^\"]*\"|'[^']*'|\S*)", re.IGNORECASE)
-"""Of Java's options, such as -Dhttps.proxyPassword=..., in the value of a variable."""
+_JAVA_OPTION = re.compile(
+    r"""
+    " -D [^\s="']* = [^"]* "  |  ' -D [^\s="']* = [^']* '  |  -D [^\s=]* = (?: "[^"]*" | '[^']*' | \S )*
+    """,
+    re.VERBOSE,
+)
+"""Such as -Dhttps.proxyPassword=..., in the value of a variable."""
 
 _MAVEN = frozenset({"servers", "username", "localRepository"})
 # The last is a place that a build does not have.
@@ -200,7 +205,7 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
     if not confined:
         return kept
     kept = {
-        name: value if name.startswith("CROSSTOWN_BUILD_") else _JAVA_SECRET.sub("", without_passwords(value)).strip()
+        name: value if name.startswith("CROSSTOWN_BUILD_") else _shown(value)
         for name, value in kept.items()
         if name.startswith("CROSSTOWN_BUILD_") or not (name.lower() in _PLACES_LOWER or _PROXY.search(name))
     }
@@ -212,6 +217,16 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
         "TMPDIR": HOME,
         **({"RUSTUP_HOME": str(rustup)} if rustup.is_dir() else {}),
     }
+
+
+def _shown(value: str) -> str:
+    """The value of a variable without passwords in addresses, and without Java's options whose name speaks of one."""
+
+    def may_be_seen(option: re.Match[str]) -> str:
+        name = option[0].partition("=")[0].partition("-D")[2]
+        return "" if SECRET.search(name) else option[0]
+
+    return _JAVA_OPTION.sub(may_be_seen, without_passwords(value)).strip()
 
 
 def _looked_at(ours: Mapping[str, str]) -> dict[str, str]:

@@ -100,6 +100,10 @@ def test_settings_and_variables_of_a_build_are_without_it(tmp_path: Path) -> Non
         ("npm_config_key", "-----BEGIN PRIVATE KEY-----", None),
         ("MAVEN_OPTS", "-Xmx1g -Dhttps.proxyPassword=PASSWORD -Da=b", "-Xmx1g  -Da=b"),
         ("JAVA_TOOL_OPTIONS", '-Djavax.net.ssl.keyStorePassword="PASS WORD"', ""),
+        ("JAVA_TOOL_OPTIONS", '-Dc=d "-Djavax.net.ssl.keyStorePassword=PASS WORD"', "-Dc=d"),
+        ("JAVA_TOOL_OPTIONS", "'-Da.password=PASS \"WORD' -Dc=d", "-Dc=d"),
+        ("JAVA_TOOL_OPTIONS", "-Da.password=PASS' 'WORD -Dc=d", "-Dc=d"),
+        ("JAVA_TOOL_OPTIONS", "-Dproxy.pw=PASS -Dpw=PASS -Dc=d", "-Dc=d"),
     ],
 )  # fmt: skip
 def test_no_secret_in_a_variable_is_seen_by_a_build(name: str, value: str, seen: str | None) -> None:
