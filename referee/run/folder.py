@@ -373,7 +373,7 @@ def _numbered(out: Path, name: str) -> list[RunFolder]:
 def _belongs(folder: RunFolder, name: str) -> bool:
     """Whether the folder's run is of this tournament, not of one that is called like a numbered run of it."""
     begun = _begun_with(folder)
-    return begun is None or begun.get("name") == name  # a damaged journal is told where the run is to go on
+    return begun is None or begun.get("name") == name  # the command that continues a damaged run names the damage
 
 
 def check_no_records(folder: RunFolder) -> None:
