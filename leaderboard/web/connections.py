@@ -38,7 +38,7 @@ _REST_S = 1.0
 
 
 class LimitedServer(uvicorn.Server):
-    """Listens on sockets that are given. With TLS, connections have handshakes within the limits: see `Handshakes`."""
+    """Listens on sockets that are given, within the limits: see `Acceptor`."""
 
     def __init__(self, config: uvicorn.Config, limits: WebLimits, proxies: Sequence[str] = ()) -> None:
         super().__init__(config)
@@ -46,7 +46,6 @@ class LimitedServer(uvicorn.Server):
         self._trusted = _networks(proxies)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        loop = asyncio.get_running_loop()
         config = self.config
 
         def protocol() -> asyncio.Protocol:
@@ -55,41 +54,37 @@ class LimitedServer(uvicorn.Server):
             )
             return made
 
-        if config.ssl is None:
-            self.servers = [
-                await loop.create_server(protocol, sock=listening, backlog=config.backlog)
-                for listening in sockets or ()
-            ]
-        else:
-            self.servers = []
-            for listening in sockets or ():
-                listening.listen(config.backlog)
-                handshakes = Handshakes(listening, protocol, config.ssl, self._limits, self._trusted)
-                self.servers.append(cast(asyncio.Server, handshakes))
+        self.servers = []
+        for listening in sockets or ():
+            listening.listen(config.backlog)
+            acceptor = Acceptor(listening, protocol, config.ssl, self._limits, self._trusted)
+            self.servers.append(cast(asyncio.Server, acceptor))
         self.started = True
 
 
-class Handshakes:
-    """Accepts connections on a socket, and makes their TLS handshakes: at one time at most half of the number of
+class Acceptor:
+    """Accepts connections on a socket. With `tls` it makes their handshakes: at one time at most half of the number of
     connections that the server, and one address, may have. With one more, the oldest of this address is closed, or else
     of the address with the most.
 
     The protocol counts a connection once its handshake is over: without this limit, connections that never send a byte
-    would take all file descriptors. `close` and `wait_closed` are those of `asyncio.Server`.
+    would take all file descriptors. asyncio's own server accepts thousands of connections before the protocol sees the
+    first, and without a free descriptor it logs each one that it cannot accept. `close` and `wait_closed` are those of
+    `asyncio.Server`.
     """
 
     def __init__(
         self,
         listening: socket.socket,
         protocol: Callable[[], asyncio.Protocol],
-        tls: ssl.SSLContext,
+        tls: ssl.SSLContext | None,
         limits: WebLimits,
         trusted: Sequence[_Network],
     ) -> None:
         self._listening = listening
         self._protocol = protocol
         self._tls = tls
-        self._limit_s = limits.request_s
+        self._limit_s = None if tls is None else limits.request_s
         self._trusted = trusted
         self._most = max(1, limits.connections // 2)
         self._most_per_address = max(1, limits.connections_per_address // 2)
@@ -123,14 +118,18 @@ class Handshakes:
             self._rest = self._loop.call_later(_REST_S, self._listen)
             return
         key = _counted_as(str(address[0]), self._trusted, line)
+        if self._tls is not None:
+            self._make_room(key)
+        task = self._loop.create_task(self._greet(line))
+        self._going[task] = key
+        task.add_done_callback(lambda _: self._greeted(task, line))
+
+    def _make_room(self, key: str) -> None:
         same = [other for other, origin in self._going.items() if origin == key]
         if len(same) >= self._most_per_address:
             self._end(same[0])
         elif len(self._going) >= self._most:
             self._end(oldest_of_busiest(self._going))
-        task = self._loop.create_task(self._greet(line))
-        self._going[task] = key
-        task.add_done_callback(lambda _: self._greeted(task, line))
 
     def _end(self, task: asyncio.Task[None]) -> None:
         del self._going[task]
@@ -189,6 +188,12 @@ def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asy
             if self._watch is not None:  # else it was refused
                 self._came_bytes += len(data)
                 super().data_received(data)
+
+        def handle_events(self) -> None:
+            try:
+                super().handle_events()
+            except h11.LocalProtocolError:  # what came is no HTTP, and its request has been answered already
+                self.transport.close()
 
         def pause_writing(self) -> None:
             super().pause_writing()

@@ -97,7 +97,7 @@ def serve_pages(
             http=limited_protocol(limits, proxies or ()),
             ws="none",
             log_config=LOGGING_CONFIG if log is None else None,
-            log_level="warning",
+            log_level="error",  # a warning is what strangers can have written without end: each request that is no HTTP
             proxy_headers=True,
             forwarded_allow_ips=None if proxies is None else list(proxies),
             ssl_context_factory=None if tls is None else (lambda _config, _default: tls),

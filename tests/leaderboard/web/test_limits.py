@@ -1,5 +1,7 @@
 """Attacks on the web server over real sockets, each beside an honest visitor who is served meanwhile."""
 
+import errno
+import logging
 import resource
 import socket
 import ssl
@@ -405,6 +407,46 @@ def test_a_server_may_have_as_many_files_open_as_the_system_allows(monkeypatch: 
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert found == [MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)]
+
+
+def test_without_a_free_file_descriptor_connections_wait_and_nothing_is_logged(
+    port: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Strangers who opened many connections had 70 MB of tracebacks written in two minutes."""
+    accept, failures = socket.socket.accept, iter(range(3))
+
+    def fail_first(self: socket.socket) -> Any:
+        if next(failures, None) is not None:
+            raise OSError(errno.EMFILE, "no file descriptor is free")
+        return accept(self)
+
+    monkeypatch.setattr(connections, "_REST_S", 0.01)
+    monkeypatch.setattr(socket.socket, "accept", fail_first)
+    assert is_served(port)
+    assert next(failures, None) is None
+    assert not caplog.records
+
+
+def test_what_is_no_http_after_an_answer_ends_its_connection_and_nothing_is_logged(
+    port: int, connect: Callable[[int], socket.socket], caplog: pytest.LogCaptureFixture
+) -> None:
+    line = connect(port)
+    line.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert line.recv(1 << 16).startswith(b"HTTP/1.1 405 ")
+    line.sendall(b"no size\r\n")
+    assert ends(line)
+    assert is_served(port)
+    assert not caplog.records
+
+
+def test_strangers_have_no_lines_written_into_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvicorn writes one for each request that is no HTTP."""
+    monkeypatch.setattr(LimitedServer, "run", lambda self, sockets: None)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        serve_pages(Starlette(), WebLimits(), bound)
+    assert not logging.getLogger("uvicorn.error").isEnabledFor(logging.WARNING)
 
 
 @pytest.fixture
