@@ -26,5 +26,7 @@ def read_ordinary(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     memory."""
     with open_ordinary(path) as file:
         if os.fstat(file.fileno()).st_size > most_bytes:
-            raise OSError(errno.EFBIG, f"it has more than {most_bytes >> 20} MiB", str(path))
+            units = ((20, "MiB"), (10, "KiB"), (0, "bytes"))
+            most = next(f"{most_bytes >> power} {unit}" for power, unit in units if most_bytes >> power)
+            raise OSError(errno.EFBIG, f"it has more than {most}", str(path))
         return file.read()

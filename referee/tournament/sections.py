@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from referee.errors import why_unread
 from referee.games.api import DATA_OPTION, DataError, Game, GameError, OptionError, PlayersError, resolve_options
 from referee.games.registry import UnknownGame, game_ids, get_game
 from referee.process.manifest import BotNameError, check_name
@@ -172,7 +173,7 @@ def _data(file: TomlFile, where: Where, game: Game) -> Any:
         file.fail(key, f"'{dotted(*key)}': {path} cannot be read ({error.strerror})", "give its path from this file")
     except (ValueError, RecursionError) as error:
         kind = "TOML" if path.suffix == ".toml" else "JSON"
-        file.fail(key, f"'{dotted(*key)}': {path} is not {kind}: {error}", "correct that file")
+        file.fail(key, f"'{dotted(*key)}': {path} is not {kind}: {why_unread(error)}", "correct that file")
     except DataError as error:
         file.fail(key, f"'{dotted(*key)}': {path} does not fit {game.id}: {error}", "correct that file")
     return data

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from referee.errors import ExpectedError
+from referee.errors import ExpectedError, why_unread
 from referee.games.api import DATA_OPTION, Game, PlayersError, resolve_options
 from referee.games.conformance.checks import CheckFailed, Failure
 from referee.games.conformance.determinism import check_golden, check_hash_seed
@@ -168,7 +168,7 @@ class ProgressFile:
         except OSError as error:
             raise ProgressError(f"{path}: cannot be written ({error.strerror})", "name another file") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ProgressError(f"{path}: not a progress file that can be used: {error}") from error
+            raise ProgressError(f"{path}: not a progress file that can be used: {why_unread(error)}") from error
 
     def add(self, first: int, tally: Tally) -> None:
         """Append a finished chunk and sync the file to disk."""

@@ -12,8 +12,16 @@ def test_an_ordinary_file_up_to_the_limit_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"12345")
     assert read_ordinary(path, 5) == b"12345"
-    with pytest.raises(OSError, match="it has more than 0 MiB"):
+    with pytest.raises(OSError, match="it has more than 4 bytes"):
         read_ordinary(path, 4)
+
+
+@pytest.mark.parametrize(("most_bytes", "said"), [(1 << 30, "1024 MiB"), (1 << 20, "1 MiB"), (1 << 16, "64 KiB")])
+def test_the_limit_is_said_in_a_unit_in_which_it_is_not_0(tmp_path: Path, most_bytes: int, said: str) -> None:
+    with (tmp_path / "file").open("wb") as file:
+        file.truncate(most_bytes + 1)
+    with pytest.raises(OSError, match=f"it has more than {said}"):
+        read_ordinary(tmp_path / "file", most_bytes)
 
 
 def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:

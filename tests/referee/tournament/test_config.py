@@ -211,6 +211,12 @@ def test_replacement_data_that_does_not_fit(write_file, bots, tmp_path, content,
     assert words in text
 
 
+def test_replacement_data_in_another_encoding_is_said_to_be_no_utf_8(write_file, bots, tmp_path):
+    (tmp_path / "box.json").write_bytes(b'{"cards": "\xfc"}')
+    text, _ = refusal(write_file('data = "box.json"\n' + GOOD))
+    assert text.endswith("box.json is not JSON: it is not UTF-8 text")
+
+
 def test_a_folder_without_a_manifest_is_answered_with_a_whole_one(write_file, bots, tmp_path):
     (tmp_path / "bots" / "bob" / "bot.toml").unlink()
     text, step = refusal(write_file(GOOD))

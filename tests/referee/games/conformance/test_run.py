@@ -153,6 +153,7 @@ def test_portions_with_failures_are_not_kept(tmp_path: Path) -> None:
         (lambda lines: "{}", "its format is None"),
         (lambda lines: "not JSON", "not a progress file that can be used"),
         (lambda lines: "[]", "not a progress file that can be used"),
+        (lambda lines: "[" * 100_000, "not a progress file that can be used: maximum recursion depth exceeded"),
     ],
 )
 def test_a_progress_file_of_another_run_is_refused(tmp_path: Path, change: Any, told: str) -> None:
