@@ -42,8 +42,9 @@ from referee.process.paths import HOME
 from referee.process.sandbox import Profile, Sandbox
 from referee.process.supervised_command import SupervisedCommand, run_supervised
 from referee.process.trees import remove_tree, walk
+from referee.record.files import read_ordinary
 from referee.texts import clean, one_line
-from referee.tournament.reading import TomlFile, read_content, show
+from referee.tournament.reading import TomlFile, show
 
 _KEYS = ("owner", "path", "git", "ref", "folder", "name", "games")
 _MOST_BOTS = 10_000
@@ -114,7 +115,7 @@ def _key(file: TomlFile) -> Path | None:
         return None
     path = (file.path.parent / text).absolute()
     try:
-        read_content(path, 1)
+        read_ordinary(path, 1 << 20)
         mode = path.stat().st_mode
     except OSError as error:
         file.fail(("key",), f"'key': {path}: cannot be read ({error.strerror})", "correct the path, or its rights")

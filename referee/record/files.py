@@ -1,4 +1,4 @@
-"""Reads files of a run, whose folder may come from a stranger."""
+"""Reads files that a stranger may have made, such as those of a run, or that an organiser names."""
 
 import errno
 import os

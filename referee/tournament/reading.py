@@ -1,11 +1,8 @@
 """Reads values out of a parsed TOML file; whatever does not fit is a ConfigError with its line."""
 
 import csv
-import errno
 import io
-import os
 import re
-import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
@@ -15,6 +12,7 @@ from typing import Any, NoReturn
 
 from referee.errors import ConfigError
 from referee.process.manifest import INTEGER_BOUND
+from referee.record.files import read_ordinary
 from referee.texts import shown_toml
 
 _HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
@@ -106,7 +104,7 @@ class TomlFile:
             self._check_extent()
             return
         try:
-            self.text = read_content(path, MOST_MIB).decode("utf-8").removeprefix("\ufeff")
+            self.text = read_ordinary(path, MOST_MIB << 20).decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise ConfigError(path, line, "the file is not UTF-8 text", "save it as UTF-8") from None
@@ -239,24 +237,8 @@ def toml_value(text: str) -> Any:
 def read_text(path: Path, most_mib: int = 64) -> str:
     """A text file that people wrote, in UTF-8; some editors and spreadsheets begin it with a byte order mark. OSError
     or UnicodeDecodeError."""
-    text = read_content(path, most_mib).decode("utf-8").removeprefix("\ufeff")
+    text = read_ordinary(path, most_mib << 20).decode("utf-8").removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def read_content(path: Path, most_mib: int) -> bytes:
-    """What a file holds that people name. OSError, too if it is larger than that. What is no file, such as a pipe or a
-    device, is not read: it may never end."""
-
-    def opened_at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_NONBLOCK)  # not waiting for the other end of a pipe
-
-    with open(path, "rb", opener=opened_at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is not a file", str(path))
-        content = file.read((most_mib << 20) + 1)
-    if len(content) > most_mib << 20:
-        raise OSError(errno.EFBIG, f"it has more than {most_mib} MiB", str(path))
-    return content
 
 
 def cell_separator(text: str) -> str:

@@ -244,7 +244,7 @@ def test_check_of_data_that_is_not_there_is_one_line(games: Games, tmp_path: Pat
 def test_check_of_a_pipe_as_data_does_not_wait_for_its_other_end(games: Games, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     result = games("check", "toy", "--data", str(tmp_path / "pipe.json"), code=2)
-    assert "pipe.json: cannot be read (it is not a file)" in result.stderr
+    assert "pipe.json: cannot be read (it is not an ordinary file)" in result.stderr
 
 
 @pytest.mark.slow

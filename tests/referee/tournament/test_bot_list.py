@@ -43,7 +43,7 @@ def test_a_pipe_or_a_device_is_not_read_for_a_list_data_or_ratings(write_file, n
     for make in (lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")):
         make(tmp_path / "odd")
         what, _ = refused(write_file(f"{HEAD}{line}\n{CLASS}"))
-        assert "cannot be read (it is not a file)" in what
+        assert "cannot be read (it is not an ordinary file)" in what
         (tmp_path / "odd").unlink()
 
 
@@ -51,7 +51,7 @@ def test_a_pipe_a_device_or_too_large_a_file_is_not_read_as_a_tournament_file(tm
     odd = tmp_path / "cup.toml"
     for make in (lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")):
         make(odd)
-        assert "cup.toml: cannot be read (it is not a file)" in refused(odd)[0]
+        assert "cup.toml: cannot be read (it is not an ordinary file)" in refused(odd)[0]
         odd.unlink()
     odd.touch()
     os.truncate(odd, 17 << 20)
