@@ -106,12 +106,11 @@ def run_session(
     with ExitStack() as stack:
         lock_fd = stack.enter_context(RunLock(folder.lock)).fd if steering is None else steering.lock_fd
         text, journal, keeper = _open_run(stack, folder, tournament, observer, secrets, machine)
-        when = tournament.config.stop_when
-        if when != rule_in_force(text.controls)[0]:
-            before = rule_in_force(text.controls)[0]
+        when, before = tournament.config.stop_when, rule_in_force(text.controls)[0]
+        if when != before:
             journal.control(Control("stopping", next_place(folder), by="file", reason=str(when or "")))
             if text.created is not None:
-                observer.note(_changed("stop_when", str(before or ""), str(when or "")))
+                observer.note(_changed_since(_change("stop_when", str(before or ""), str(when or ""))))
                 text = read_journal(folder.journal)
         if when is not None and decide is not None:
             decide = _from_place(decide, rule_in_force(text.controls)[1])
@@ -218,7 +217,7 @@ def _open_run(
             ", ".join(f"{names.get(entry_id, entry_id)} = {elo:g}" for entry_id, elo in anchors.items())
             for anchors in (text.rating_anchors, tournament.rating_anchors)
         )
-        observer.note(_changed("ratings.anchor", before, now))
+        observer.note(_changed_since(_change("ratings.anchor", before, now)))
     return text, journal, keeper
 
 
@@ -469,8 +468,9 @@ def _meet_settings(journal: Journal, text: JournalText, tournament: Tournament, 
     before, now = text.settings, loose_settings(tournament)
     if text.created is None or before == now:
         return
-    names = [] if before is None else [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    changes = [_change(name, (before or {}).get(name), now.get(name)) for name in names]
+    before = now if before is None else before  # only an older version has played
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    changes = [_change(name, before.get(name), now.get(name)) for name in names]
     journal.append(EVENT, machine={}, changes=changes, settings=now)
     for change in changes:
         observer.note(_changed_since(change))
@@ -484,10 +484,6 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return str(value or "none") if value is None or isinstance(value, str) else shown_toml(value)
-
-
-def _changed(what: str, before: object, now: object) -> str:
-    return _changed_since(_change(what, before, now))
 
 
 def _changed_since(change: str) -> str:
