@@ -28,6 +28,9 @@ MOST_TRIES = 3
 MOST_LOG_BYTES = MOST_TRIES * (2 << 20)
 """Of a trial on all machines; each writes at most about 1 MiB."""
 
+MOST_EVENT_BYTES = 1 << 20
+"""Of one event, as of a trial on this machine."""
+
 
 class Job(Protocol):
     """The job that `referee.ladder.trial` reads."""
@@ -150,6 +153,8 @@ class _Progress:
         if kind == "log":
             self._write(data)
             return
+        if len(data) > MOST_EVENT_BYTES:
+            raise ValueError(f"an event of {len(data)} bytes")
         event = json.loads(data)
         what, step = event["event"], event.get("step", "")
         if not all(isinstance(value, str | bool) for value in event.values()):
@@ -170,8 +175,7 @@ class _Progress:
 
     def _write(self, data: bytes) -> None:
         with suppress(OSError), self._log.open("ab") as file:  # the result does not depend on the log
-            if file.tell() < MOST_LOG_BYTES:
-                file.write(data)
+            file.write(data[: max(0, MOST_LOG_BYTES - file.tell())])
 
     def platform(self, reason: str) -> bytes:
         return json.dumps({"event": "platform", "step": self.step, "reason": one_line(reason)}).encode()

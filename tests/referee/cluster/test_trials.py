@@ -379,8 +379,14 @@ async def test_an_event_with_values_of_other_types_ends_the_trial_without_a_verd
 async def test_a_machine_fills_no_disk_with_the_log_of_a_trial(job, tmp_path, monkeypatch):
     monkeypatch.setattr(trial_orders, "MOST_LOG_BYTES", 8)
     await tried(Executor([b"12345", b"67890", b"more", BUILT[0]]), job, tmp_path / "log")
-    assert (tmp_path / "log").read_bytes()[:10] == b"1234567890"
-    assert b"more" not in (tmp_path / "log").read_bytes()
+    assert (tmp_path / "log").read_bytes() == b"12345678"
+
+
+async def test_a_machine_fills_no_database_with_an_event_of_a_trial(job, tmp_path):
+    long = {"event": "note", "step": "built", "detail": "x" * trial_orders.MOST_EVENT_BYTES}
+    kinds, events, _ = await tried(Executor([BUILT[0], long]), job, tmp_path / "log")
+    assert kinds == [("begin", "built"), ("platform", "built")]
+    assert "an event of 1048" in events[-1]["reason"]
 
 
 async def test_a_bot_is_not_rejected_when_the_next_machine_is_lost(job, tmp_path):
