@@ -388,7 +388,7 @@ class Connection(asyncio.BufferedProtocol):
         self._calls: dict[int, Call] = {}
         self._last_call = 0
         self._in = bytearray()
-        self._greeted = False
+        self._greeted = self._is_reading = False
         self._began_ns = self._began_cpu_ns = 0
         self._unacknowledged = 0
         self._initial_window = _WINDOW
@@ -459,7 +459,9 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._transport is not None and not self._closed and not self._transport.is_closing():
             self._transport.write(data)
-            self.traffic.spent_ns += self._pay_for_slow_calls()  # the referee reads nothing else while it sends
+            slow_ns = self._pay_for_slow_calls()
+            if not self._is_reading:  # else this is a part of the time that the reading takes
+                self.traffic.spent_ns += slow_ns
 
     def forget(self, number: int) -> Call | None:
         """The call, which is over; None if no call has this number."""
@@ -529,6 +531,7 @@ class Connection(asyncio.BufferedProtocol):
             self._most_read = min(READ_BYTES, _MORE_AGAIN * self._most_read)
         if self._closed:
             return
+        self._is_reading = True
         try:
             if self._greeted and not self._in:  # nearly always: whole frames, and nothing to keep of them
                 data = bytes(self._host.buffer[:nbytes])
@@ -544,6 +547,7 @@ class Connection(asyncio.BufferedProtocol):
         except _ConnectionError as error:
             self._break_off(error)
         finally:
+            self._is_reading = False
             spent_ns = charged_ns(self._began_ns, self._began_cpu_ns)
             traffic.spent_ns += spent_ns
             if not self.known:

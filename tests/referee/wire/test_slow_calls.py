@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.wire import timed_socket
+from referee.wire import http2, timed_socket
 from referee.wire.budget import MOST_SLOW_CALL_NS, SLOW_CALL_NS, SlowCalls, Traffic
 from referee.wire.http2 import _SERVER_SETTINGS, READ_BYTES, CallEnd, Connection
 from referee.wire.listener import Bounds, Listener
@@ -96,7 +96,7 @@ async def listening(
 
 
 @pytest.mark.parametrize("milliseconds", [0, 30])
-async def test_slow_calls_are_charged_to_the_bot_and_end_its_call(took: list[int], milliseconds: int) -> None:
+async def test_slow_calls_end_the_call_of_the_bot(took: list[int], milliseconds: int) -> None:
     async with listening(lambda: took.extend([milliseconds * MS] * 200)) as (address, calls):
         await ask_for_answers(address, calls)
         call = calls[0]
@@ -106,9 +106,32 @@ async def test_slow_calls_are_charged_to_the_bot_and_end_its_call(took: list[int
                     await asyncio.sleep(0.005)
             assert call.ended is CallEnd.FLOODED
             assert "too many threads or epolls wait for its connection" in call.failure
-            assert call.traffic.spent_ns > milliseconds * MS
         else:
             assert call.ended is None
+
+
+def test_a_slow_answer_to_what_is_read_is_charged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was counted as a slow call, and once more with the reading. One at another time is charged as a slow call."""
+    monkeypatch.setattr(http2, "charged_ns", lambda *_: 5 * MS)
+    host: Any = SimpleNamespace(max_first_bytes=1, buffer=memoryview(bytearray(1 << 16)))
+    host.connection_made = host.connection_known = lambda _: None
+    line: Any = SimpleNamespace(slow_ns=0)
+
+    def write(data: bytes) -> None:
+        line.slow_ns += 5 * MS
+
+    transport: Any = SimpleNamespace(write=write, get_write_buffer_size=lambda: 0, is_closing=lambda: False)
+    connection = Connection(host, "", Traffic(), line)
+    connection.connection_made(transport)
+    connection.admit(1 << 16)
+    line.slow_ns = 0
+    said = frames.PREFACE + frames.FLOODS["ping"]
+    connection.get_buffer(-1)[: len(said)] = said
+    connection.buffer_updated(len(said))
+    assert line.slow_ns
+    assert connection.traffic.spent_ns == 5 * MS
+    connection.ping()
+    assert connection.traffic.spent_ns == 10 * MS
 
 
 def test_what_was_sent_only_when_the_bot_had_made_room_is_charged_to_it() -> None:
