@@ -84,7 +84,7 @@ def login(
             token = read_text(token_file, most_mib=1).strip()
         except (OSError, UnicodeDecodeError) as error:
             what = f"--token-file {token_file}: cannot be read ({why_unread(error)})"
-            raise UsageError(what, "check the path") from None
+            raise UsageError(what, "name a file that has the token, or send the token to standard input") from None
     elif not sys.stdin.isatty():
         token = sys.stdin.readline().strip()
     else:
