@@ -16,7 +16,7 @@ from referee.errors import PlatformError
 from referee.process.build import BuildError, NoRoomError, Step, Yard, build
 from referee.process.cgroup import find
 from referee.process.checkup import SandboxError, choose_profile, probe
-from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
+from referee.process.entry import Entry, EntryError, NotBuiltError, is_built, load_entry
 from referee.process.manifest import BotNameError, ManifestError
 from referee.process.sandbox import Profile
 from referee.process.store import Built
@@ -93,6 +93,8 @@ def build_missing(
     for folder, profile in wanted:
         try:
             with suppress(ManifestError, EntryError, BotNameError):
+                if is_built(folder, profile):
+                    continue
                 load_or_build(folder, profile, hidden, begun=begun, accept_weaker=accept_weaker)
         except BuildError as error:
             if not skip_bad or isinstance(error, NoRoomError):

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 
+from referee.errors import PlatformError
 from referee.folders import cache_folder
 from referee.process.manifest import (
     ANY_GAME,
@@ -122,12 +123,12 @@ def load_entry(
 
 def is_built(folder: Path, wanted: str | None = None) -> bool:
     """Whether nothing is to be built before this bot plays under the profile `wanted`. Whatever else is wrong with it
-    is said when it is loaded."""
+    is said when it is loaded, also that it cannot be copied."""
     try:
         entry = load_entry(folder)
     except NotBuiltError:
         return False
-    except (ManifestError, EntryError, BotNameError):
+    except (ManifestError, EntryError, BotNameError, PlatformError):
         return True
     return entry.is_built_for(wanted)
 

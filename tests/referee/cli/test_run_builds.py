@@ -50,15 +50,23 @@ def test_a_build_that_fails_ends_the_run_with_the_log_and_plays_nothing(
     assert not (tournament.parent / "runs").exists()
 
 
+@pytest.mark.parametrize("place", ["bots", "homes"])
 def test_a_bot_is_not_left_out_because_the_cache_cannot_be_written(
-    tournament: Path, capsys: pytest.CaptureFixture[str]
+    tournament: Path, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
     tournament.write_text(f'on_bad_entry = "skip"\n{tournament.read_text()}')
     (tournament.parent / "cache").mkdir()
-    (tournament.parent / "cache" / "homes").touch()
+    (tournament.parent / "cache" / place).touch()
     assert run_command(["run", str(tournament), "--workers", "1"]) == 3
     assert "set CROSSTOWN_CACHE to a folder that can be written" in capsys.readouterr().err
     assert not (tournament.parent / "runs").exists()
+
+
+def test_a_bot_that_cannot_be_copied_is_not_built_for_that(tournament: Path) -> None:
+    """A ladder's pages are served all the same, and say why nothing is played."""
+    (tournament.parent / "cache").mkdir()
+    (tournament.parent / "cache" / "bots").touch()
+    building.build_missing([(ROOT / "bots" / "python" / "random", None)], tournament.parent / "runs")
 
 
 def in_place(folder: Path) -> None:
