@@ -192,7 +192,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
 
 
 def _readable(value: Any) -> Any:
-    """The same value; of a text without halves of characters, which no database, page or feed takes."""
+    """The same value; of a text without lone surrogates, which no database, page or feed takes."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
 
 

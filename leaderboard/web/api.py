@@ -154,7 +154,7 @@ def match(request: Request) -> dict[str, Any]:
 
 
 def _readable(fields: dict[str, Any]) -> Any:
-    """What a record has and JSON has not is left out or named: halves of characters, and numbers such as NaN."""
+    """What a record has and JSON has not is left out or named: lone surrogates, and numbers such as NaN."""
     text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
     return json.loads(text, parse_constant=str)
 

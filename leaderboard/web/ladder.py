@@ -157,7 +157,7 @@ def playing_of(request: Request, name: str, number: int, *, with_faults: bool = 
             continue
         try:
             found = run_of(request, one.name)
-        except RecordError:  # nor its authors' pages
+        except RecordError:  # one division must not hide the bot's page either
             made.append(Playing(one, one.title, entry, None, (), (), 0, 0))
             continue
         if found is None:

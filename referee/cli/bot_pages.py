@@ -145,7 +145,7 @@ def _found(folder: Path) -> Found:
         state, problem, entry_id = "built" if entry.builds else "ready", "", entry.id
     except NotBuiltError as error:
         state, problem, entry_id = "not built", f"{error.sentence}{_failed_build(folder, manifest)}", ""
-    except (ManifestError, EntryError, BotNameError) as error:
+    except (ManifestError, EntryError, BotNameError, PlatformError) as error:
         state, problem, entry_id = "broken", error.sentence, ""
     return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)
 

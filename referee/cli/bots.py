@@ -76,7 +76,7 @@ def build(
     """
     from referee.cli.building import build_bot
     from referee.cli.output import print_json, print_text
-    from referee.process.build import BuildError, needs_build
+    from referee.process.build import BuildError, NoRoomError, needs_build
 
     rows: list[dict[str, Any]] = []
     for folder in folders:
@@ -85,6 +85,8 @@ def build(
         else:
             try:
                 built, fresh = build_bot(folder, again=again, wanted="plain" if plain else None)
+            except NoRoomError:
+                raise
             except BuildError as error:
                 rows.append(_failed(folder, error))
             else:

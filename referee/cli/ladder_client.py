@@ -31,8 +31,8 @@ _MOST_WAIT_S = 30.0
 _AGAIN = (429, 502, 503, 504)
 """Answers after which the same request may succeed."""
 
-_NOTHING_THERE = (404, 405)
-_ITS_OWN_TROUBLE = 500
+_NOT_FOUND = (404, 405)
+_FIRST_SERVER_ERROR = 500
 """From here on an answer says that the server failed, such as on a full disk, and not the request."""
 
 _MOST_ANSWER_BYTES = 16 << 20
@@ -167,10 +167,10 @@ def _checked(status: int, answer: bytes, *, signed: bool) -> Answer:
     """`signed`: whether a token was sent."""
     if status >= 400:
         what, step = _problem(status, answer, signed=signed)
-        if status in _NOTHING_THERE and not step:  # of what a ladder has not, it says what to do
+        if status in _NOT_FOUND and not step:
             raise _no_ladder()
         step = step or "see the ladder's pages"
-        raise PlatformError(what, step) if status >= _ITS_OWN_TROUBLE else LadderRefusedError(status, what, step)
+        raise PlatformError(what, step) if status >= _FIRST_SERVER_ERROR else LadderRefusedError(status, what, step)
     try:
         values = json.loads(answer, object_hook=_Values)
     except (ValueError, RecursionError):
@@ -188,7 +188,10 @@ class _Values(dict[str, Any]):
 
 
 def _no_ladder() -> UsageError:
-    return UsageError("the address answers, but not as a ladder does", "use the address of the ladder's front page")
+    step = (
+        "use the address of the ladder's front page; if it is that, the ladder may have an older version of Crosstown"
+    )
+    return UsageError("the address answers, but not as a ladder does", step)
 
 
 def _problem(status: int, answer: bytes, *, signed: bool) -> tuple[str, str]:

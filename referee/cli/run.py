@@ -150,13 +150,13 @@ def _load(
 
 def _as_it_lies(file: Path, out: Path, *, to_play: bool, elsewhere: bool) -> "Tournament | None":
     """The tournament with its bots as they are now, if there is an older run with just these; else None."""
-    from referee.errors import ConfigError
+    from referee.errors import ConfigError, PlatformError
     from referee.run.folder import has_run
     from referee.tournament.entrants import load_tournament
     from referee.tournament.identity import describe
 
     try:
         tournament = load_tournament(file, to_play=to_play, elsewhere=elsewhere)
-    except ConfigError:
+    except (ConfigError, PlatformError):
         return None
     return tournament if has_run(out, describe(tournament)) else None

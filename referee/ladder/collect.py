@@ -186,8 +186,9 @@ def why_not(address: str) -> str:
 
 
 def without_user(text: str) -> str:
-    """The text without the users in its addresses: some servers take a token there."""
-    return re.sub(r"(https?://)[^/@\s]*@", r"\1...@", text)
+    """The text without the users and passwords in its addresses: some servers take a token there, which may have an @
+    in it."""
+    return re.sub(r"([a-z][a-z0-9+.-]*://)[^/\s]*@", r"\1...@", text, flags=re.IGNORECASE)
 
 
 class Collector:

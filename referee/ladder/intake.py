@@ -34,7 +34,7 @@ from referee.ladder.store import LadderStore
 from referee.ladder.trial import Trial, TrialDivision
 from referee.process.checkup import probe
 from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
-from referee.texts import one_line
+from referee.texts import one_line, without_folders
 from referee.tournament.executor import MatchLost
 
 LOOK_S = 0.5
@@ -343,8 +343,8 @@ class Intake:
             self._note(f"{who} waits: {one_line(error)}; it is tried again")
             if isinstance(error, _PlatformTrouble) and error.step is not None:
                 with suppress(HandInRefused):
-                    why = f"it waits, and is tried again: {error}"
-                    await asyncio.to_thread(self._store.steps.postpone_step, version.id, error.step, one_line(why))
+                    why = without_folders(one_line(f"it waits, and is tried again: {error}"))  # its author reads it
+                    await asyncio.to_thread(self._store.steps.postpone_step, version.id, error.step, why)
             await asyncio.sleep(self._back_off_s)
 
     @asynccontextmanager

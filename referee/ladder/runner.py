@@ -55,6 +55,9 @@ STATUS_S = 2.0
 DISK_S = 5.0
 """How often it looks how much of the disk is free."""
 
+AGAIN_S = 10.0
+"""After this time bots that the machine had no place for are tried again."""
+
 
 class HouseBots:
     """The roster of the bots that the ladder's file names."""
@@ -272,6 +275,10 @@ class LadderRunner:
         self._time_s = time_s
         self._now = now
         self._seen: tuple[int, ...] | None = None
+        self._has_bots = False
+        """Whether the divisions have their bots."""
+        self._again_s = -math.inf
+        """When bots that this machine had no place for are tried again."""
         self._alarms: dict[str, str] = {}
         self._since: dict[str, str] = {}
         """When the alarm of a division began, or ended."""
@@ -397,18 +404,29 @@ class LadderRunner:
         return any(seat.name == bot.name for spec in playing for seat in spec.seats) or self._connections.busy(bot)
 
     def _reconcile(self) -> None:
-        """Let the divisions know who came and went."""
+        """Let the divisions know who came and went. PlatformError if the machine has no place for the first bots; later
+        ones are waited for, while the others play."""
+        if self._time_s() < self._again_s:
+            return
         try:
             seen = tuple(roster.change_count() for roster in self._rosters)
             if seen == self._seen:
                 return
             self._take_over()
-            self._seen = seen
+            self._seen, self._has_bots = seen, True
             self._keep_only({content for division in self.divisions for content in division.contents})
         except HandInRefused as error:  # another program holds ladder.db: it is tried again
-            if str(error) != self._trouble:
-                self._note(f"who plays is not known just now: {error}")
-            self._trouble = str(error)
+            self._tell_trouble(f"who plays is not known just now: {error}")
+        except PlatformError as error:
+            if not self._has_bots:
+                raise
+            self._tell_trouble(f"newcomers and new versions wait, and are tried again: {error}")
+            self._again_s = self._time_s() + AGAIN_S
+
+    def _tell_trouble(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            self._note(one_line(trouble))
+        self._trouble = trouble
 
     def _obey(self) -> None:
         """Pauses, and matches that are annulled."""

@@ -226,9 +226,12 @@ class Pool:
     async def _wait_for_ends(self, entry_id: str, startup_s: float) -> None:
         """Until what was killed of this entry has ended: until then it holds its memory, and what it has mapped.
         BotStartError if that takes longer."""
-        if lasting := self._lasting.get(entry_id):
-            await asyncio.wait(lasting, timeout=startup_s)
-        if self._lasting.get(entry_id):
+        end_s = time.monotonic() + startup_s
+        while lasting := self._lasting.get(entry_id):  # more may be killed while this waits
+            rest_s = end_s - time.monotonic()
+            if rest_s > 0:
+                await asyncio.wait(lasting, timeout=rest_s)
+                continue
             what = f"an earlier process of the bot was killed and has not ended, after {startup_s:g} s more"
             raise BotStartError(f"{what}: it has threads in system calls that last long", {})
 

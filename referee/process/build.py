@@ -51,7 +51,7 @@ from referee.process.packages import (
     write_wheels,
 )
 from referee.process.paths import HOME, is_file
-from referee.process.program import ERRORS_OF_A_MACHINE, find_argv, not_found
+from referee.process.program import ERRORS_OF_A_MACHINE, find_argv, is_of_bot, not_found
 from referee.process.sandbox import Profile, Sandbox
 from referee.process.sources import (
     PROTO,
@@ -200,7 +200,8 @@ def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -
     log.feed(f"$ {' '.join(_words(argv, workshop))}\n".encode(errors="replace"))
     ended = _run(phase, argv, workshop, log.feed)
     if ended.code is None:
-        raise BuildError(f"{phase}: {ended.why}", "", log.save(), log.tail())
+        kind = NoRoomError if ended.machine_short else BuildError
+        raise kind(f"{phase}: {ended.why}", "", log.save(), log.tail())
     if ended.code != 0:
         how = _how(ended.code)
         if ended.out_of_memory:
@@ -472,9 +473,11 @@ def _once(
             with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
                 return make(place, home), True
     except OSError as error:
+        where = f"{error.filename or place}: {error.strerror or error}"
+        if is_of_bot(error, folder):
+            raise BuildError(where, "check the bot's folder, and try again") from None
         raise NoRoomError(
-            f"{error.filename or place}: {error.strerror or error}",
-            "see whether the disk is full, or set CROSSTOWN_CACHE to a folder that can be written",
+            where, "see whether the disk is full, or set CROSSTOWN_CACHE to a folder that can be written"
         ) from None
 
 
@@ -660,7 +663,15 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
     if outside is not None:
         where = f"{program.relative_to(copy)} links to {outside}, outside of the bot's folder"
         raise BuildError(where, "the build must copy it", log_file, log.tail())
-    _check_size(copy)
+    try:
+        _check_size(copy)
+        artefacts = _digest(sorted(set(_hashed(copy)) - sources.items()))
+    except OSError as error:
+        if error.errno in ERRORS_OF_A_MACHINE:
+            raise
+        left = Path(os.fsdecode(error.filename or copy))
+        where = f"the build left '{left.relative_to(copy)}', which cannot be read: {error.strerror}"
+        raise BuildError(where, "have it remove the file, or make it readable", log_file, log.tail()) from None
     return Built(
         source_id=source,
         folder=copy,
@@ -668,7 +679,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
         fetch_s=round(fetch_s, 3),
         build_s=round(build_s, 3),
         toolchain=toolchain,
-        artefacts=_digest(sorted(set(_hashed(copy)) - sources.items())),
+        artefacts=artefacts,
         sandbox=workshop.profile,
         warm=warm,
     )

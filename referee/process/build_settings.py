@@ -223,8 +223,8 @@ def _shown(value: str) -> str:
     """The value of a variable without passwords in addresses, and without Java's options whose name speaks of one."""
 
     def may_be_seen(option: re.Match[str]) -> str:
-        name = option[0].partition("=")[0].partition("-D")[2]
-        return "" if SECRET.search(name) else option[0]
+        names = re.findall(r"-D([^\s=]*)=", option[0])  # one may be the value of another, as in Maven's argLine
+        return "" if any(map(SECRET.search, names)) else option[0]
 
     return _JAVA_OPTION.sub(may_be_seen, without_passwords(value)).strip()
 

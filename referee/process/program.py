@@ -76,6 +76,16 @@ ERRORS_OF_A_MACHINE = frozenset(
 """What a machine has run out of, or has broken."""
 
 
+def is_of_bot(error: OSError, folder: Path) -> bool:
+    """Whether the bot in `folder`, and not this machine, is to blame for what kept it from being copied or built. Names
+    that are not whole paths are those of its files."""
+    place = error.filename2 or error.filename
+    if error.errno in ERRORS_OF_A_MACHINE or place is None:
+        return False
+    path = Path(os.fsdecode(place))
+    return error.errno in ERRORS_OF_A_NAME or not path.is_absolute() or path.is_relative_to(folder.absolute())
+
+
 def find_argv(
     home: Path, manifest: Manifest, author: Path | None = None, *, python: str = sys.executable
 ) -> tuple[str, ...]:

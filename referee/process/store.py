@@ -32,7 +32,7 @@ from weakref import WeakValueDictionary
 from referee.errors import PlatformError
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
-from referee.process.program import ERRORS_OF_A_MACHINE, ERRORS_OF_A_NAME
+from referee.process.program import is_of_bot
 from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, copy_within, mib_of, read_all
 from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
@@ -404,7 +404,7 @@ def _take_in(store: Path, content: str, source: Path, fill: Callable[[Path], Non
                     half.rename(store / content)
                 kept = _held(store / content)
     except OSError as error:
-        raise _trouble(store, error) from None
+        raise _trouble(store, source, error) from None
     if kept is None:
         raise EntryError(f"{store / content}: the copy of {source} was removed while it was made", "try again")
     return Version(content, store / content / "bot", kept)
@@ -561,12 +561,10 @@ def _account(path: Path) -> tuple[int, int] | None:
         return (0, 0) if path.is_dir() else None
 
 
-def _trouble(store: Path, error: OSError) -> EntryError | PlatformError:
-    """The machine's, unless a name of the bot is too long for it, or a source was lost while it was read."""
+def _trouble(store: Path, source: Path, error: OSError) -> EntryError | PlatformError:
     place = error.filename2 or error.filename or store
     why = error.strerror or error
-    within = error.errno in ERRORS_OF_A_MACHINE or Path(os.fsdecode(place)).is_relative_to(store)
-    if error.errno in ERRORS_OF_A_NAME or not within:
+    if is_of_bot(error, source):
         return EntryError(f"{place}: the bot cannot be copied ({why})", "check the bot's folder, and try again")
     return PlatformError(
         f"{place}: a bot cannot be copied to play from there ({why})",

@@ -16,6 +16,7 @@ from referee.process.cgroup import PREFIX, claim
 from referee.process.child_reaper import end_marked
 from referee.process.launch import BUILD_OOM_SCORE, LaunchContext, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
+from referee.process.program import ERRORS_OF_A_MACHINE
 from referee.process.trees import remove_tree
 
 _LOOK_S = 0.25
@@ -50,12 +51,14 @@ class SupervisedCommand:
 class Ended:
     """How a command ended: with an exit code, negative for a signal, or None with the reason in `why`.
 
-    `out_of_memory`: the kernel ended a process of it at the memory limit.
+    `out_of_memory`: the kernel ended a process of it at the memory limit. `machine_short`: it was not started, because
+    the machine was short of something.
     """
 
     code: int | None
     why: str = ""
     out_of_memory: bool = False
+    machine_short: bool = False
 
 
 def run_supervised(command: SupervisedCommand, output: Callable[[bytes], None]) -> Ended:
@@ -158,7 +161,8 @@ def _ended(told: bytes, why: str) -> Ended:
             case ["failed", number, step]:
                 sandbox = step == "sandbox"
                 reason = "its sandbox could not be made" if sandbox else f"{os.strerror(int(number))} (step '{step}')"
-                return Ended(None, why or f"not started: {reason}")
+                short = int(number) in ERRORS_OF_A_MACHINE
+                return Ended(None, why or f"not started: {reason}", machine_short=short and not why)
             case ["fault", *said]:
                 return Ended(None, why or f"its guardian failed: {' '.join(said)}")
     return Ended(None, why or "its guardian was killed")

@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from referee.errors import ConfigError, ExpectedError
+from referee.errors import ConfigError, ExpectedError, PlatformError
 from referee.process.entry import (
     Entry,
     EntryError,
@@ -200,7 +200,7 @@ def _loaded(
         if bot.copy_of:
             bot, entry = _copied(config, bot, places, bots, found)
         else:
-            entry = _try(config, bot, to_play=to_play, elsewhere=elsewhere)
+            entry = _tried(config, bot, begun, to_play=to_play, elsewhere=elsewhere)
         name = entry.name if isinstance(entry, Entry) else bot.name or (begun.name if begun else "")
         places.setdefault(name, len(bots))
         bots.append(bot)
@@ -367,12 +367,24 @@ def lacks_bots(tournament: Tournament, participants: Sequence[Participant]) -> b
     return any(not one.out and one.entry_id not in ready for one in participants)
 
 
+def _tried(
+    config: TournamentConfig, bot: BotConfig, begun: Participant | None, *, to_play: bool, elsewhere: bool
+) -> Entry | ConfigError:
+    """PlatformError if this machine has no place for the bot, unless the store has what the run began with."""
+    entry = _try(config, bot, to_play=to_play, elsewhere=elsewhere)
+    if isinstance(entry, PlatformError):
+        if _stored(config, bot, begun, to_play=to_play, elsewhere=elsewhere) is None:
+            raise entry
+        return _bot_error(config, bot, f"bot: {entry}", entry.next_step)
+    return entry
+
+
 def _try(
     config: TournamentConfig, bot: BotConfig, *, to_play: bool = True, elsewhere: bool = False
-) -> Entry | ConfigError:
+) -> Entry | ConfigError | PlatformError:
     try:
         return _entry(config, bot, to_play=to_play, elsewhere=elsewhere)
-    except ConfigError as error:
+    except (ConfigError, PlatformError) as error:
         return error
 
 

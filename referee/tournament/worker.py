@@ -360,7 +360,9 @@ def _entry(bot: BotSetup) -> Entry:
     try:
         load = partial(load_stored, bot.content, in_play=True) if bot.content else load_entry
         entry = load(Path(bot.folder), bot.name, bot.options)
-    except (ManifestError, EntryError, BotNameError, PlatformError) as error:
+    except PlatformError as error:
+        raise Refused(f"bot '{bot.name}': {error.sentence}", error.next_step) from None
+    except (ManifestError, EntryError, BotNameError) as error:
         raise Refused(
             f"bot '{bot.name}': {error.sentence}", "restore the bot, then run the same command again"
         ) from None

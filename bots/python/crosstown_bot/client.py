@@ -150,7 +150,7 @@ def _options(given: str, folder: Path) -> Mapping[str, Any]:
 def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | None:
     """For TLS with a referee elsewhere; `authorities` is the path of a PEM file. None for a plain connection.
 
-    OSError if the file cannot be read; ValueError where a plain connection would leave this machine.
+    ValueError if the file cannot be read, or where a plain connection would leave this machine.
     """
     if _is_local(address):
         return None

@@ -62,6 +62,13 @@ def test_a_bot_is_not_left_out_because_the_cache_cannot_be_written(
     assert not (tournament.parent / "runs").exists()
 
 
+def test_a_build_without_a_place_is_no_failed_build(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tournament.parent / "cache").mkdir()
+    (tournament.parent / "cache" / "homes").touch()
+    assert run_command(["bots", "build", str(tournament.parent / "c")]) == 3
+    assert "set CROSSTOWN_CACHE to a folder that can be written" in capsys.readouterr().err
+
+
 def test_a_bot_that_cannot_be_copied_is_not_built_for_that(tournament: Path) -> None:
     """A ladder's pages are served all the same, and say why nothing is played."""
     (tournament.parent / "cache").mkdir()

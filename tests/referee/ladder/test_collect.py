@@ -116,6 +116,8 @@ def version(one: Collected) -> VersionState:
         ('git = "--upload-pack=x"', "is not an address"),
         ('git = "ssh://-oProxyCommand=x/a"', "has no host"),
         ('git = "https://ann:secret@g.example/a.git"', "'https://...@g.example/a.git' has a password in it"),
+        ('git = "https://ann:sec@ret@g.example/a.git"', "'https://...@g.example/a.git' has a password in it"),
+        ('git = "ssh://git:secret@g.example/a.git"', "'ssh://...@g.example/a.git' has a password in it"),
         ('git = "https://g.example/a.git"\nref = "--x"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nref = "a..b"', "'ref' must be"),
         ('git = "https://g.example/a.git"\nfolder = "../x"', "must lie in the repository"),
@@ -211,11 +213,14 @@ def test_a_repository_that_cannot_be_had_is_a_reason(
     assert one.next_step
 
 
-def test_a_token_in_an_address_is_not_printed(store: LadderStore, hand_ins: LadderHandIns, tmp_path: Path) -> None:
-    script = "import sys; sys.exit(\"fatal: could not read Password for 'https://s3cret@g.example'\")"
+@pytest.mark.parametrize("begin", ["https://s3cret@", "HTTPS://s3cret@", "https://to@s3cret@"])
+def test_a_token_in_an_address_is_not_printed(
+    store: LadderStore, hand_ins: LadderHandIns, tmp_path: Path, begin: str
+) -> None:
+    script = f"import sys; sys.exit(\"fatal: could not read Password for '{begin}g.example'\")"
     collector = Collector(store, hand_ins, "plain", git=fake_git(tmp_path, script))
-    (one,) = collector.collect([Source("cleo", None, git="https://s3cret@g.example/cleo.git")])
-    assert "https://...@g.example/cleo.git" in one.reason
+    (one,) = collector.collect([Source("cleo", None, git=f"{begin}g.example/cleo.git")])
+    assert "://...@g.example/cleo.git" in one.reason
     assert "s3cret" not in one.reason + str(one.source)
 
 

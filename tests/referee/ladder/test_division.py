@@ -19,11 +19,11 @@ from leaderboard.index import load_index
 from leaderboard.ratings.official import rate
 from leaderboard.run_table import counted_matches, run_table
 from leaderboard.web.app import make_app
-from referee.errors import BusyError, ChangedError, UsageError
+from referee.errors import BusyError, ChangedError, PlatformError, UsageError
 from referee.ladder.beliefs import Beliefs
 from referee.ladder.chooser import Chosen, choose
 from referee.ladder.people import SHELL
-from referee.ladder.runner import status_file
+from referee.ladder.runner import AGAIN_S, status_file
 from referee.ladder.store import LadderStore
 from referee.record.journal import BLOCK, read_lines
 from referee.record.store import archives_in
@@ -49,6 +49,46 @@ def test_a_division_plays_until_no_block_tells_enough_and_idles(make_ladder, bot
     assert Counter(name for group in blocks for name in group).keys() == {"ann 1", "bob 1", "cyd 1"}
     assert len(world.run().records.paths()) == 2 * len(blocks)
     assert "no block would reduce the sigma" in runner.divisions[0].idle.reason
+
+
+def test_a_newcomer_that_the_machine_has_no_place_for_waits_while_the_others_play(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    ann, bob, cyd = bot("ann"), bot("bob"), bot("cyd")
+    full = {cyd.name}
+    waited_at = []
+
+    def load(wanted):
+        if wanted.name in full:
+            raise PlatformError("no space left", "free some")
+        return world.load(wanted)
+
+    def joined():
+        if not waited_at and len(world.lines(BLOCK)) > 2:
+            world.roster.set(ann, bob, cyd)
+            waited_at.append(len(world.lines(BLOCK)))
+        if waited_at and len(world.lines(BLOCK)) > waited_at[0] + 2:
+            full.clear()
+            world.clock_s += AGAIN_S
+        return "cyd" in [line["name"] for line in world.lines("added")]
+
+    world.roster.set(ann, bob)
+    runner = world.runner()
+    runner._load = load
+    world.play(joined, runner=runner)
+    assert world.notes.count("newcomers and new versions wait, and are tried again: no space left") == 1
+    assert not world.lines("paused")
+
+
+def test_a_ladder_does_not_begin_where_the_machine_has_no_place_for_its_bots(make_ladder, bot):
+    def load(_):
+        raise PlatformError("no space left", "free some")
+
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    runner = world.runner()
+    runner._load = load
+    with pytest.raises(PlatformError, match="no space left"):
+        world.play(runner=runner)
 
 
 def test_a_bot_that_plays_sees_nothing_of_the_ladder_though_a_grant_contains_it(make_ladder, bot):

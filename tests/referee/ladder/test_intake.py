@@ -289,7 +289,9 @@ async def test_a_cache_that_cannot_be_written_is_no_fault_of_the_bot(
     send(hand_ins, sign(), archive(bot_files(more='build = ["mkdir", "dist"]\n' if place == "homes" else "")))
     async with running(config, store, back_off_s=0.01) as notes:
         await until(lambda: len(notes) >= 2)
-        assert store.version("mine", 1).status not in OVER
+        waiting = store.version("mine", 1)
+        assert waiting.status not in OVER
+        assert str(cache) not in "".join(step.detail for step in waiting.steps)
         (cache / place).unlink()
         version = await over(store)
     assert (version.status, version.reason) == ("active", "")

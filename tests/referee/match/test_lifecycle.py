@@ -188,6 +188,22 @@ async def test_a_start_that_fails_leaves_room_for_the_next(
             assert result.reason is EndReason.START_FAILED
 
 
+async def test_processes_that_are_killed_while_a_match_waits_have_their_time_to_end_too(random_bot: Entry) -> None:
+    """Whoever waited for the first of them heard that the second had not ended in all that time."""
+    async with Table({random_bot.id: random_bot}) as table:
+        lasting = table._pool._lasting.setdefault(random_bot.id, set())
+
+        def killed() -> asyncio.Task[None]:
+            end = asyncio.create_task(asyncio.sleep(0.01))
+            lasting.add(end)
+            end.add_done_callback(lasting.discard)
+            return end
+
+        killed().add_done_callback(lambda _: killed())
+        await table._pool._wait_for_ends(random_bot.id, 60)
+        assert not lasting
+
+
 @pytest.mark.parametrize("copies", [None, 1])
 async def test_a_bot_does_not_start_while_an_earlier_process_of_it_has_not_ended(
     random_bot: Entry,

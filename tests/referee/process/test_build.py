@@ -1,5 +1,6 @@
 """Builds: once per source, in a copy, within limits, with a log; and what runs afterwards."""
 
+import errno
 import gc
 import json
 import os
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +18,14 @@ import pytest
 from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process import build as building
 from referee.process import sources
-from referee.process.build import BuildError, BuildLimits, Yard, build, hand_in_limits
+from referee.process.build import BuildError, BuildLimits, NoRoomError, Yard, build, hand_in_limits
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored, lost_files
 from referee.process.launch import BOT_OOM_SCORE, BUILD_OOM_SCORE
 from referee.process.limits import Room
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.sandbox import Profile
 from referee.process.store import Hold
+from referee.process.supervised_command import Ended
 from tests.sentences import says
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -53,6 +55,39 @@ def bot(tmp_path: Path) -> Make:
         return folder
 
     return made
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "why"),
+    [
+        (errno.EACCES, BuildError, r"the build left 'build/bot', which cannot be read: Permission denied"),
+        (errno.ENOSPC, NoRoomError, "No space left on device"),
+    ],
+)
+def test_what_a_build_left_and_nobody_can_read_is_the_bots_affair_and_a_full_disk_is_not(
+    bot: Make, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[BuildError], why: str
+) -> None:
+    """A ladder built such a bot again without end."""
+    real = building._hashed
+
+    def hashed(folder: Path) -> Iterator[tuple[str, str]]:
+        if (folder / "build" / "bot").exists():
+            raise OSError(number, os.strerror(number), str(folder / "build" / "bot"))
+        return real(folder)
+
+    monkeypatch.setattr(building, "_hashed", hashed)
+    with pytest.raises(BuildError, match=why) as caught:
+        build(bot(), Yard("plain"))
+    assert type(caught.value) is kind
+
+
+def test_a_phase_for_which_the_machine_is_short_of_something_is_no_fault_of_the_bot(
+    bot: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = f"not started: {os.strerror(errno.EAGAIN)} (step 'fork')"
+    monkeypatch.setattr(building, "run_supervised", lambda *_: Ended(None, why, machine_short=True))
+    with pytest.raises(NoRoomError, match="not started"):
+        build(bot(), Yard("plain"))
 
 
 def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(bot: Make, cache: Path) -> None:

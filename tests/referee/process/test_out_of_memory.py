@@ -63,13 +63,14 @@ def score_of(pid: int) -> int:
 @pytest.mark.strict_sandbox
 @pytest.mark.parametrize("sandbox", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
 async def test_the_kernel_takes_a_bot_and_its_children_before_the_referee(
-    write_bot: Any, mark: Any, sandbox: Sandbox
+    write_bot: Any, mark: Any, until: Any, sandbox: Sandbox
 ) -> None:
     """When the machine has no memory left. A bot under `strict` cannot change that: see `test_sandbox.py`."""
     source = (
-        "import subprocess\n"
+        "import signal, subprocess\n"
         "look = ['cat', '/proc/self/oom_score_adj']\n"
-        "print(open(look[1]).read(), subprocess.check_output(look, text=True))\n"
+        "print(open(look[1]).read(), subprocess.check_output(look, text=True), flush=True)\n"
+        "signal.pause()\n"
     )
     bot = await BotProcess.start(
         load_entry(write_bot({"bot.py": source})),
@@ -80,8 +81,8 @@ async def test_the_kernel_takes_a_bot_and_its_children_before_the_referee(
         context=LaunchContext(sandbox),
     )
     async with bot:
-        guardian = score_of(bot.guardian_pid)
-        await bot.wait()
+        await until(lambda: len(bot.output().stdout_text().split()) == 2 or bot.exited)
+        guardian = score_of(bot.guardian_pid)  # while the bot lives: its guardian ends with it
     assert [int(word) for word in bot.output().stdout_text().split()] == [BOT_OOM_SCORE] * 2, bot.output().stderr_text()
     assert guardian == score_of(os.getpid()) < BOT_OOM_SCORE
 
@@ -130,9 +131,11 @@ def test_what_the_kernels_counters_say(
         (b"signal 9 10 20 1\n", Ended(-9, "", out_of_memory=True)),
         (b"exit 1 10 20 2\n", Ended(None, "killed by the kernel, because the machine had no memory left")),
         (b"exit 1 10 20 0\n", Ended(1)),
+        (b"failed 11 fork\n", Ended(None, f"not started: {os.strerror(11)} (step 'fork')", machine_short=True)),
+        (b"failed 2 exec\n", Ended(None, f"not started: {os.strerror(2)} (step 'exec')")),
     ],
 )
-def test_a_build_is_told_whose_memory_it_was(line: bytes, ended: Ended) -> None:
+def test_a_build_is_told_whose_memory_it_was_and_what_the_machine_is_short_of(line: bytes, ended: Ended) -> None:
     assert supervised_command._ended(line, "") == ended
 
 

@@ -104,6 +104,9 @@ def test_settings_and_variables_of_a_build_are_without_it(tmp_path: Path) -> Non
         ("JAVA_TOOL_OPTIONS", "'-Da.password=PASS \"WORD' -Dc=d", "-Dc=d"),
         ("JAVA_TOOL_OPTIONS", "-Da.password=PASS' 'WORD -Dc=d", "-Dc=d"),
         ("JAVA_TOOL_OPTIONS", "-Dproxy.pw=PASS -Dpw=PASS -Dc=d", "-Dc=d"),
+        ("MAVEN_OPTS", '-DargLine="-Xmx1g -Dhttps.proxyPassword=PASSWORD" -Dc=d', "-Dc=d"),
+        ("MAVEN_OPTS", "-DargLine=-Dhttps.proxyPassword=PASSWORD -Dc=d", "-Dc=d"),
+        ("MAVEN_OPTS", "-Dc=O'Neil -Dx.password=PASS'WORD", ""),
     ],
 )  # fmt: skip
 def test_no_secret_in_a_variable_is_seen_by_a_build(name: str, value: str, seen: str | None) -> None:

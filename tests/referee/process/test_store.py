@@ -300,12 +300,13 @@ def test_what_is_not_of_the_store_is_left_alone(store: Path, folder: Path, name:
     assert (store / name / "work").read_text() == "of a week"
 
 
-def test_a_store_that_cannot_be_written_is_no_fault_of_the_bot(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("above", ["file", "/proc/self"], ids=["below a file", "where no folder can be made"])
+def test_a_store_that_cannot_be_written_is_no_fault_of_the_bot(folder: Path, tmp_path: Path, above: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(
         PlatformError, check=says(r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to")
     ):
-        stored(tmp_path / "file" / "store", folder)
+        stored(tmp_path / above / "cache" / "store", folder)
 
 
 def test_a_source_that_goes_while_it_is_copied_is_the_bots_affair(

@@ -3,11 +3,13 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from referee.cli import run_pages
-from referee.errors import ChangedError, ConfigError
+from referee.errors import ChangedError, ConfigError, PlatformError
+from referee.process import store
 from referee.record import read_record
 from referee.run import decisions
 from referee.run.decisions import Desk
@@ -78,6 +80,23 @@ def test_a_run_goes_on_with_its_bots_as_it_began(begun, play, run_folder, tmp_pa
     assert play(again).summary.complete
     ids = {seat.entry_id for path in run_folder.matches.glob("*.gz") for seat in read_record(path).header.seats}
     assert ids == {entry.id for entry in tournament.entries}
+
+
+def test_a_bot_that_the_run_has_in_the_store_needs_no_room_for_another_version(
+    begun, run_folder, tmp_path, monkeypatch
+):
+    tournament = begun()
+    change(tmp_path / "bots" / "bot1")
+
+    def full(*_: object, **__: object) -> NoReturn:
+        raise PlatformError("no space left", "free some")
+
+    monkeypatch.setattr(store, "_take_in", full)
+    with pytest.raises(PlatformError):
+        load_tournament(tournament.config.path)
+    again = load(tournament, run_folder)
+    assert [entry.id for entry in again.entries] == [entry.id for entry in tournament.entries]
+    assert [entry.name for entry in again.kept] == ["bot1"]
 
 
 def test_a_file_that_may_not_be_executed_any_more_is_another_version_too(begun, run_folder, write_bot, tmp_path):
