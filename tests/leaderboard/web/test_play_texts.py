@@ -23,7 +23,7 @@ NAMES = ("human", "greedy-with-a-long-name", "walker", "search", "random", "mine
 class Seat:
     """A seat that is asked after so many steps of a match by chance."""
 
-    key, number, begun_at = "k" * 20, 1, "2026-11-29T12:00:00+00:00"
+    key, number, over, begun_at = "k" * 20, 1, "", "2026-11-29T12:00:00+00:00"
 
     def __init__(self, game_id: str, players: int, steps: int) -> None:
         self.match_id = f"{game_id}-{players}-{steps}"
