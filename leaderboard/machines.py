@@ -11,6 +11,7 @@ from referee.record.format import Footer
 from referee.record.journal import in_force
 from referee.record.store import match_id_of
 from referee.record.times import seat_times
+from referee.run.journal import LOST
 from referee.run.run import Run
 
 HERE = "(this machine)"
@@ -63,7 +64,7 @@ def machine_rows(run: Run) -> list[MachineRow]:
             row.lag_us += times.lag_us
     for record, _ in _closed(store.aside_paths().values()):
         _row_of(rows, record).void += 1
-    lost = Counter(line.fields["machine"] for line in run.journal.events if line.kind == "lost")
+    lost = Counter(line.fields["machine"] for line in run.journal.events if line.kind == LOST)
     for name, number in lost.items():
         rows.setdefault(name, MachineRow(name)).lost = number
     return sorted(rows.values(), key=lambda row: row.name)

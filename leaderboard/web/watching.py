@@ -73,9 +73,7 @@ def open_bots(run: Run) -> tuple[str, ...]:
     made = run.configuration
     if made["format"] != COMPARE and not made.get("settings", {}).get("same_seeds"):
         return ()
-    known: dict[str, Mapping[str, Any]] = {}
-    for _, line in run.journal.steps:
-        known.update(line.fields.get("machine") or {})
+    known = run.journal.machine
     return tuple(bot.name for bot in run.participants if not bot.out and _way_out(_sandbox(known.get(bot.entry_id))))
 
 

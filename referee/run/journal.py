@@ -71,6 +71,7 @@ CREATED = "created"
 BOT_DEFAULTS = "bot_defaults"
 """Key of a line `created`: [bot_defaults] of the tournament file, for bots that join later."""
 EPOCH = "epoch"
+LOST = "lost"
 REVEALED = "revealed"
 RATINGS = "ratings"
 """How tables are computed has changed: what the tournament file says in [ratings]."""
@@ -168,7 +169,8 @@ class JournalText:
         outside of the bot's folder and so on. None of bots that were added since, or where an older version began."""
         known: dict[str, Mapping[str, Any]] = {}
         for _, line in self.steps:
-            known.update(line.fields.get("machine") or {})
+            if line.kind != LOST:  # which names a machine of a cluster
+                known.update(line.fields.get("machine") or {})
         return known
 
     @property

@@ -28,7 +28,7 @@ from referee.record.store import closed_path, live_path
 from referee.record.writer import keep_record
 from referee.run.decisions import Desk
 from referee.run.folder import RunFolder
-from referee.run.journal import Journal
+from referee.run.journal import LOST, Journal
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.run.luck import SecretKeeper
 from referee.run.orders import LOOK_S
@@ -484,7 +484,7 @@ class Runner:
         self._machines_lost[spec.match_id] += 1
         if self._machines_lost[spec.match_id] > MOST_MACHINES:
             return False
-        self._journal.append("lost", match=spec.match_id, place=spec.place, machine=machine, detail=detail)
+        self._journal.append(LOST, match=spec.match_id, place=spec.place, machine=machine, detail=detail)
         heapq.heappush(self._queue_after(self._attempts.get(spec.match_id, Attempts())), (spec.place, spec))
         return True
 

@@ -11,7 +11,7 @@ from referee.record import journal as lines
 from referee.record.journal import JournalLine
 from referee.run import journal as journals
 from referee.run.head import head_file, read_head
-from referee.run.journal import Journal, JournalText, read_journal, read_on
+from referee.run.journal import LOST, Journal, JournalText, read_journal, read_on
 from referee.run.run import Run
 from tests.living import open_files
 
@@ -31,6 +31,15 @@ def test_events_come_back_in_order(path):
     assert [event.kind for event in events] == ["created", "void", "finished"]
     assert events[0].fields["configuration"] == {"name": "Bü\nro"}
     assert all(event.at.endswith("+00:00") for event in events)
+
+
+def test_a_match_that_a_machine_of_a_cluster_lost_says_nothing_of_what_bots_have_of_their_machine(tmp_path):
+    """A run on a cluster that had lost a match ended with an error of ours whenever it was to go on."""
+    path = tmp_path / "tournament.jsonl"
+    with Journal(path, read_journal(path)) as journal:
+        journal.append("created", format=1, hash="ab", configuration={}, machine={"ab": {"profile": "strict"}})
+        journal.append(LOST, match="m1", place=0, machine="east", detail="its disk is full")
+    assert read_journal(path).machine == {"ab": {"profile": "strict"}}
 
 
 def test_each_line_is_json_by_itself_and_plain_ascii(path):
