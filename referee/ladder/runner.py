@@ -55,7 +55,7 @@ STATUS_S = 2.0
 DISK_S = 5.0
 """How often it looks how much of the disk is free."""
 
-AGAIN_S = 10.0
+NEWCOMERS_S = 10.0
 """After this time bots that the machine had no place for are tried again."""
 
 
@@ -421,7 +421,7 @@ class LadderRunner:
             if not self._has_bots:
                 raise
             self._tell_trouble(f"newcomers and new versions wait, and are tried again: {error}")
-            self._again_s = self._time_s() + AGAIN_S
+            self._again_s = self._time_s() + NEWCOMERS_S
 
     def _tell_trouble(self, trouble: str) -> None:
         if trouble != self._trouble:

@@ -23,7 +23,7 @@ from referee.errors import BusyError, ChangedError, PlatformError, UsageError
 from referee.ladder.beliefs import Beliefs
 from referee.ladder.chooser import Chosen, choose
 from referee.ladder.people import SHELL
-from referee.ladder.runner import AGAIN_S, status_file
+from referee.ladder.runner import NEWCOMERS_S, status_file
 from referee.ladder.store import LadderStore
 from referee.record.journal import BLOCK, read_lines
 from referee.record.store import archives_in
@@ -68,7 +68,7 @@ def test_a_newcomer_that_the_machine_has_no_place_for_waits_while_the_others_pla
             waited_at.append(len(world.lines(BLOCK)))
         if waited_at and len(world.lines(BLOCK)) > waited_at[0] + 2:
             full.clear()
-            world.clock_s += AGAIN_S
+            world.clock_s += NEWCOMERS_S
         return "cyd" in [line["name"] for line in world.lines("added")]
 
     world.roster.set(ann, bob)
