@@ -30,7 +30,7 @@ from referee.process.launch import LaunchContext, environment, guardian_argv, ma
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.output import Capture, Drain, Output, joined
-from referee.process.processes import MOST_PASSES, places, send, targets
+from referee.process.processes import MOST_PASSES, places, send, stop_threads, targets
 from referee.process.program import ERRORS_OF_A_MACHINE
 from referee.process.trees import remove_tree
 
@@ -211,19 +211,21 @@ class Freezer:
         time may escape for as long as it does, also by so many processes that time ends before the passes do: a control
         group alone is certain.
         """
-        quiet = 0
+        quiet, seen = 0, dict[int, tuple[int, int, int]]()
         until_ns = time.thread_time_ns() + _MOST_NS
         for number in range(MOST_PASSES):
             if number >= _LEAST_PASSES and time.thread_time_ns() > until_ns:
-                return
+                break
             seen = places(self._meter.look())
             fresh = targets(seen, seen) - self._stopped.keys()
             quiet = 0 if fresh else quiet + 1
             if quiet == _QUIET_PASSES:
-                return
+                break
             for target in sorted(fresh):  # groups first: see `stop_then_kill`
                 send(target, signal.SIGSTOP)
                 self._stopped[target] = None
+        for pid in seen:
+            stop_threads(pid)
 
 
 _REAP_FIRST_S = 0.001

@@ -1,7 +1,7 @@
 """The processes of this machine as /proc shows them: which are below which, and how to end a whole tree."""
 
 # Part of the guardian: few and cheap imports.
-# ruff: noqa: PTH208, SIM105
+# ruff: noqa: PTH123, PTH208, SIM105
 import _signal as signal  # type: ignore[import-not-found]
 import ctypes
 import os
@@ -94,6 +94,33 @@ def send(target: int, number: int) -> None:
         os.kill(target, number)
     except OSError:
         pass
+
+
+def stop_threads(pid: int) -> None:
+    """Stops a process that a SIGSTOP has not stopped: each of its threads that runs is sent one of its own.
+
+    The kernel gives the signal of a process to one thread. If that one waits for a child of vfork(2), the others run on
+    for as long as it waits.
+    """
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return
+    tgkill = getattr(ctypes.CDLL(None), "tgkill", None)  # not in every C library
+    if tgkill is None:
+        return
+    for task in tasks:
+        try:
+            with open(f"/proc/{pid}/task/{task}/stat", "rb") as file:
+                state = file.read().rpartition(b") ")[2][:1]
+        except OSError:
+            continue
+        if state not in _STANDS:
+            tgkill(pid, int(task), signal.SIGSTOP)
+
+
+_STANDS = (b"T", b"t", b"Z", b"X", b"")
+"""Stopped, by a signal or by a tracer, and gone."""
 
 
 def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:

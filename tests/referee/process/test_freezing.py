@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_
     monkeypatch.setattr(meter, "look", lambda: next(looks))
     monkeypatch.setattr(bot_module, "places", lambda pids: {pid: (1, 10 if pid != 17 else 17, 10) for pid in pids})
     monkeypatch.setattr(bot_module, "send", lambda target, number: sent.append((target, number)))
+    monkeypatch.setattr(bot_module, "stop_threads", lambda pid: None)
     monkeypatch.setattr(bot_module, "MOST_PASSES", 7)
     one = Freezer(meter)
     one.freeze()
@@ -105,6 +107,7 @@ def test_what_cannot_be_stopped_does_not_hold_up_the_other_matches_for_long(
     monkeypatch.setattr(meter, "look", look)
     monkeypatch.setattr(bot_module, "places", lambda pids: {pid: (1, pid, pid) for pid in pids})
     monkeypatch.setattr(bot_module, "send", lambda target, number: None)
+    monkeypatch.setattr(bot_module, "stop_threads", lambda pid: None)
     monkeypatch.setattr("referee.process.bot.time.thread_time_ns", lambda: round(looks * of_a_pass_ms * 1e6))
     Freezer(meter).freeze()
     assert looks == passes
@@ -124,6 +127,30 @@ async def test_a_bot_that_forks_and_exits_without_end_is_stopped_without_a_contr
         await asyncio.sleep(0.05)
         assert len(bot.output().stdout_text()) <= printed + 1  # of a write that had begun
         bot.thaw()
+
+
+def states(pids: Iterable[int]) -> dict[int, list[str]]:
+    """Of the threads of each process."""
+    files = {pid: Path(f"/proc/{pid}/task").glob("*/stat") for pid in pids}
+    return {pid: [file.read_text().rpartition(") ")[2][0] for file in found] for pid, found in files.items()}
+
+
+def nothing_runs(bot: BotProcess) -> bool:
+    """All are stopped, gone, or in a call that no signal ends."""
+    return all(state in "TZD" for of_one in states(bot._meter.look()).values() for state in of_one)
+
+
+@BOTH
+async def test_threads_beside_one_that_waits_for_a_child_of_vfork_are_stopped_without_a_control_group(
+    begin: Any, until: Any, sandbox: Sandbox
+) -> None:
+    bot = await begin("continuing", sandbox, Cgroups(), way="vfork")
+    await until(lambda: "ready" in bot.output().stdout_text())
+    await until(lambda: any("D" in of_one for of_one in states(bot._meter.look()).values()))
+    bot.freeze()
+    await until(lambda: nothing_runs(bot))
+    bot.thaw()
+    await until(lambda: any("R" in of_one for of_one in states(bot._meter.look()).values()))
 
 
 @pytest.mark.parametrize("separate", [True, False])
