@@ -162,6 +162,9 @@ _MOST_NS = 50_000_000
 """Of this thread's own time: all matches of a worker stand still meanwhile, and a bot with hundreds of processes makes
 each pass a slow one. Time that others keep the thread from running is not the bot's, and takes no pass away."""
 _LEAST_PASSES = 4
+_STOP_AGAIN_S = 0.05
+_STOP_AGAIN_REST = 20
+"""Where signals stop a bot, it is looked at again after this time, or so many times as long as the last look took."""
 _QUIET_PASSES = 3
 """A process that has just forked and exited may hide its child from one look."""
 
@@ -178,13 +181,16 @@ class Freezer:
         self._stopped: dict[int, None] = {}
         """Processes and, negative, groups."""
         self.frozen = False
+        self.by_signals = False
+        """Whether it was frozen by signals: then `stop_again` is called now and again until the thaw."""
 
     def freeze(self) -> None:
         """Harmless when frozen."""
         if self.frozen:
             return
         self.frozen = True
-        if self._group is None or not self._write(1):
+        self.by_signals = self._group is None or not self._write(1)
+        if self.by_signals:
             self._stop()
 
     def thaw(self) -> None:
@@ -196,6 +202,14 @@ class Freezer:
             self._write(2)
         while self._stopped:
             send(self._stopped.popitem()[0], signal.SIGCONT)
+
+    def stop_again(self) -> None:
+        """Stops what runs though it was stopped. When a process ends, the kernel continues others, if they have asked
+        for that (PR_SET_PDEATHSIG, or the signal at the end of a child), or if their group has then no parent in its
+        session. A bot chooses when: what it kills just before it is stopped ends when its system call is over."""
+        for pid in self._meter.look():
+            self._stopped[pid] = None
+            stop_threads(pid)
 
     def _write(self, word: int) -> bool:
         assert self._group is not None
@@ -293,6 +307,7 @@ class BotProcess:
         self._guardian = guardian
         self._meter = Meter(guardian.pid, group.cpu_file if group else None, group.throttle_file if group else None)
         self._freezer = Freezer(self._meter, group.freezer if group else None)
+        self._stopping_again: asyncio.TimerHandle | None = None
         self._received = b""
         self._faulted = False
         self._finished = self._ending = False
@@ -498,11 +513,24 @@ class BotProcess:
 
         The exit of a bot that somebody kills meanwhile may be known only when it is thawed.
         """
-        if not self._exited.done():
+        if not self._exited.done() and not self._freezer.frozen:
             self._freezer.freeze()
+            if self._freezer.by_signals:
+                self._stopping_again = self._loop.call_later(_STOP_AGAIN_S, self._stop_again)
+
+    def _stop_again(self) -> None:
+        if self._finished or not self._freezer.frozen:
+            return
+        began_ns = time.thread_time_ns()
+        self._freezer.stop_again()
+        rest_s = (time.thread_time_ns() - began_ns) / 1e9 * _STOP_AGAIN_REST
+        self._stopping_again = self._loop.call_later(max(_STOP_AGAIN_S, rest_s), self._stop_again)
 
     def thaw(self) -> None:
         """They run again when this returns. `stop` and `kill` end a frozen bot as any other."""
+        if self._stopping_again is not None:
+            self._stopping_again.cancel()
+            self._stopping_again = None
         self._freezer.thaw()
 
     async def stop(self, grace_s: float) -> Exit:
@@ -513,7 +541,7 @@ class BotProcess:
         """
         try:
             if grace_s > 0 and not self._gone.done():
-                self._freezer.thaw()
+                self.thaw()
                 self._tell(b"t")
                 await asyncio.wait([self._gone], timeout=grace_s)
         finally:

@@ -1,14 +1,19 @@
-"""Has a thread that goes on when the bot is stopped by signals, and prints `ready` once it runs.
+"""Has a part that goes on when the bot is stopped by signals, and prints `ready` once it runs.
 
-The main thread waits for a child of vfork(2), which never gets as far as its program."""
+Where `way` is "vfork", it is a thread; the main thread waits for a child of vfork(2), which never gets as far as its
+program. With "parent" and "group" it is a process that the kernel continues when its parent ends: because it has asked
+for SIGCONT then, or because its group is orphaned."""
 
 import ctypes
+import json
 import os
 import signal
 import tempfile
 import threading
 
+WAY = json.loads(os.environ["CROSSTOWN_OPTIONS"])["way"]
 LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 
 
 def work():
@@ -30,4 +35,17 @@ def wait_in_vfork():
     LIBC.posix_spawn(ctypes.byref(pid), b"/bin/true", actions, None, (ctypes.c_char_p * 2)(b"true"), None)
 
 
-wait_in_vfork()
+if WAY == "vfork":
+    wait_in_vfork()
+else:
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    if os.fork() == 0:
+        os.setpgid(0, 0)
+        if os.fork() == 0:
+            os.setpgid(0, 0)
+            if WAY == "parent":
+                LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
+            work()
+    while True:
+        signal.pause()

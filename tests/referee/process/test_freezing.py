@@ -15,6 +15,7 @@ from referee.process.cgroup import PREFIX, Cgroups, Group, Hierarchy, find
 from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
+from referee.process.processes import places
 from referee.process.sandbox import Sandbox
 
 pytestmark = pytest.mark.strict_sandbox
@@ -151,6 +152,22 @@ async def test_threads_beside_one_that_waits_for_a_child_of_vfork_are_stopped_wi
     await until(lambda: nothing_runs(bot))
     bot.thaw()
     await until(lambda: any("R" in of_one for of_one in states(bot._meter.look()).values()))
+
+
+@BOTH
+@pytest.mark.parametrize("way", ["parent", "group"])
+async def test_what_the_kernel_continues_when_another_process_ends_is_stopped_again_without_a_control_group(
+    begin: Any, until: Any, sandbox: Sandbox, way: str
+) -> None:
+    bot = await begin("continuing", sandbox, Cgroups(), way=way)
+    await until(lambda: "ready" in bot.output().stdout_text())
+    bot.freeze()
+    await until(lambda: nothing_runs(bot))
+    last = bot._meter.look()[-1]
+    parent = places([last])[last][0]
+    os.kill(parent, signal.SIGKILL)  # as one that was killed before, and was in a long system call
+    await until(lambda: places([last])[last][0] != parent)
+    await until(lambda: nothing_runs(bot))
 
 
 @pytest.mark.parametrize("separate", [True, False])
